@@ -1,0 +1,114 @@
+"""The settings: traits of one class, `MewCode`, and what wins where several places set one.
+
+An option on a magic's line, `%config MewCode.x`, `MEWCODE_X` in the environment, `c.MewCode.x` in
+`ipython_config.py`, and the default, in this order.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from traitlets import Bool, CInt, Enum, Float, TraitError, Unicode, validate
+from traitlets.config import Configurable
+
+from mewcode_magic.errors import SettingError
+
+__all__ = ["MewCode"]
+
+DEFAULT_HOME = "~/.mewcode"
+
+
+class MewCode(Configurable):
+    """Settings of MewCode for notebooks.
+
+    Raises:
+        SettingError: a `MEWCODE_…` variable of the environment has a value that its trait does not take.
+    """
+
+    project_dir = Unicode(
+        "",
+        help="The project's folder. Empty: found from the working directory. Fixed once the extension loads.",
+    ).tag(config=True)
+    home = Unicode(
+        DEFAULT_HOME,
+        help="The MewCode folder: personal instructions and memories. Fixed once the extension is loaded.",
+    ).tag(config=True)
+
+    model = Unicode(
+        "",
+        help="The model's name. Empty: the default Claude model if a key or ANTHROPIC_BASE_URL is set, "
+        "else the offline answers. 'offline' forces those.",
+    ).tag(config=True)
+    max_tokens = CInt(16_000, min=1, help="Most tokens of one reply.").tag(config=True)
+    max_rounds = CInt(50, min=1, help="Most rounds of calls in one turn; then it stops and says so.").tag(
+        config=True
+    )
+
+    session_dialect = Enum(
+        ["role", "typed"],
+        default_value="role",
+        help="How new session files are written; the terminal program lists and resumes only 'typed' ones.",
+    ).tag(config=True)
+    session_max_age_days = CInt(
+        30, min=0, help="Days without activity after which a session moves to the trash. 0: never."
+    ).tag(config=True)
+    time_gap_hours = Float(
+        24.0, min=0, help="Hours since the last record after which a resumed agent is told of the gap."
+    ).tag(config=True)
+
+    index_max_lines = CInt(200, min=1, help="Most lines of each memory index in a request.").tag(config=True)
+    index_max_bytes = CInt(25_600, min=100, help="Most bytes of each memory index in a request.").tag(
+        config=True
+    )
+    index_warn_ratio = Float(
+        0.9, min=0, max=1, help="Share of an index's limits at which a save asks to condense it."
+    ).tag(config=True)
+    recall = Bool(True, help="Whether memories that fit a prompt are put in front of it.").tag(config=True)
+    recall_max_files = CInt(200, min=0, help="Most memories considered for recall, the newest.").tag(
+        config=True
+    )
+    recall_max_picks = CInt(5, min=0, help="Most memories put in front of one prompt.").tag(config=True)
+    recall_prompt_chars = CInt(2_000, min=1, help="Characters of the prompt that recall looks at.").tag(
+        config=True
+    )
+    stale_after_days = Float(
+        1.0, min=0, help="Days after which a recalled memory carries a warning to verify it."
+    ).tag(config=True)
+    trash_days = CInt(30, min=0, help="Days for which deleted memories and sessions can be restored.").tag(
+        config=True
+    )
+    include_depth = CInt(5, min=0, help="Deepest nesting of @include in instruction files.").tag(config=True)
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._fixed = False
+        super().__init__(**kwargs)
+        for name, trait in self.traits(config=True).items():
+            variable = f"MEWCODE_{name.upper()}"
+            text = os.environ.get(variable)
+            if text is None:
+                continue
+            try:
+                self.set_trait(name, trait.from_string(text))
+            except (TraitError, ValueError) as error:
+                raise SettingError(f"{variable} is {text!r}, which does not fit: {trait.help}") from error
+
+    def fix_places(self) -> None:
+        """From now on `project_dir` and `home` cannot be changed: open files hang on them."""
+        self._fixed = True
+
+    @validate("project_dir", "home")
+    def _keep_places(self, proposal: Any) -> Any:
+        name = proposal.trait.name
+        if self._fixed and proposal.value != getattr(self, name):
+            raise SettingError(
+                f"MewCode.{name} is fixed when the extension loads; set MEWCODE_{name.upper()} or the "
+                "configuration file, then restart the kernel, or use %reload_ext mewcode"
+            )
+        return proposal.value
+
+    @property
+    def home_path(self) -> Path:
+        """The MewCode folder, absolute."""
+        return Path(os.path.abspath(Path(self.home or DEFAULT_HOME).expanduser()))  # noqa: PTH100

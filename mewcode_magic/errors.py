@@ -1,0 +1,157 @@
+"""Every error that MewCode raises on purpose, and how a notebook shows it: one clear line.
+
+::
+
+    MewCodeError
+    ├── CommandError              a magic's line cannot be understood
+    ├── SettingError              a trait, environment variable or constructor value is not usable
+    ├── StorageError              a file or folder cannot be read or written
+    ├── SessionError
+    │   ├── SessionNotFound       no session has that id, prefix or number
+    │   ├── SessionAmbiguous      several sessions share that prefix
+    │   └── SessionInUse          another process holds the session's lock
+    ├── MemoryStoreError
+    │   ├── InvalidMemory         a memory that may not be written as it is
+    │   ├── MemoryNotFound        no memory has that name or slug
+    │   └── MemoryAmbiguous       the name stands in both places
+    └── ModelError
+        ├── NoKey                 the model needs an API key and none is set
+        ├── KeyRefused            the API does not accept the key
+        ├── UnknownModel          the API does not know the model
+        ├── RateLimited           too many requests or tokens
+        ├── Overloaded            the API cannot take the request at the moment
+        ├── ContextTooLong        the request exceeds the model's window
+        ├── RequestRefused        the API refuses the request for another reason
+        ├── Unreachable           no connection to the API
+        └── ReplyCutOff           the stream ended before the reply did
+
+A message says what failed, on which path or id, and what to do next.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CommandError",
+    "ContextTooLong",
+    "InvalidMemory",
+    "KeyRefused",
+    "MemoryAmbiguous",
+    "MemoryNotFound",
+    "MemoryStoreError",
+    "MewCodeError",
+    "ModelError",
+    "NoKey",
+    "Overloaded",
+    "RateLimited",
+    "ReplyCutOff",
+    "RequestRefused",
+    "SessionAmbiguous",
+    "SessionError",
+    "SessionInUse",
+    "SessionNotFound",
+    "SettingError",
+    "StorageError",
+    "UnknownModel",
+    "Unreachable",
+]
+
+LINE_LIMIT = 600
+"""Characters of a message that are shown; names from files and models can be of any length."""
+
+
+class MewCodeError(Exception):
+    """Root of the tree: something failed that the user can act on."""
+
+    def __str__(self) -> str:
+        """Return the message as one printable line, so that no name in it can forge a second one."""
+        text = " ".join(super().__str__().split())
+        text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+        return text if len(text) <= LINE_LIMIT else text[: LINE_LIMIT - 1] + "…"
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in place of a traceback; the cell still fails."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class CommandError(MewCodeError):
+    """A magic's line cannot be understood."""
+
+
+class SettingError(MewCodeError):
+    """A setting has a value that cannot be used, or cannot be changed any more."""
+
+
+class StorageError(MewCodeError):
+    """A file or folder cannot be read or written."""
+
+
+class SessionError(MewCodeError):
+    """Something about one session."""
+
+
+class SessionNotFound(SessionError):
+    """No session has that id, prefix or number."""
+
+
+class SessionAmbiguous(SessionError):
+    """Several sessions share that prefix."""
+
+
+class SessionInUse(SessionError):
+    """Another process, or another kernel, holds the session's lock."""
+
+
+class MemoryStoreError(MewCodeError):
+    """Something about one memory."""
+
+
+class InvalidMemory(MemoryStoreError):
+    """The memory may not be written as it is: a part is missing, or its type is unknown."""
+
+
+class MemoryNotFound(MemoryStoreError):
+    """No memory has that name or slug."""
+
+
+class MemoryAmbiguous(MemoryStoreError):
+    """The name stands in both places; its type says which is meant."""
+
+
+class ModelError(MewCodeError):
+    """The model could not answer."""
+
+
+class NoKey(ModelError):
+    """The model needs an API key and none is set."""
+
+
+class KeyRefused(ModelError):
+    """The API does not accept the key."""
+
+
+class UnknownModel(ModelError):
+    """The API does not know the model."""
+
+
+class RateLimited(ModelError):
+    """Too many requests or tokens in a short time."""
+
+
+class Overloaded(ModelError):
+    """The API cannot take the request at the moment."""
+
+
+class ContextTooLong(ModelError):
+    """The request exceeds the model's window."""
+
+
+class RequestRefused(ModelError):
+    """The API refuses the request for another reason."""
+
+
+class Unreachable(ModelError):
+    """No connection to the API."""
+
+
+class ReplyCutOff(ModelError):
+    """The stream ended before the reply did."""

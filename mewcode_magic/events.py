@@ -1,0 +1,157 @@
+"""What a model streams and what a turn yields, as values; the turn never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from mewcode_magic.messages import Block, Surfaced, Usage
+
+__all__ = [
+    "BlockEnded",
+    "Event",
+    "Model",
+    "ModelEvent",
+    "Notice",
+    "PermissionAsked",
+    "Recalled",
+    "ReplyEnded",
+    "Request",
+    "TextDelta",
+    "ThinkingDelta",
+    "ToolEnded",
+    "ToolStarted",
+    "TurnEnded",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the model's text; pieces joined give the block's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """A piece of the model's thinking."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEnded:
+    """One content block is complete: text, thinking with its signature, or a call with its whole input."""
+
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnded:
+    """The model's reply is complete."""
+
+    stop_reason: str
+    usage: Usage
+    model: str
+
+
+ModelEvent: TypeAlias = TextDelta | ThinkingDelta | BlockEnded | ReplyEnded
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line that the user should see beside the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The memories that were put in front of the prompt, and what chose them."""
+
+    memories: tuple[Surfaced, ...]
+    by: Literal["keywords"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A call is about to run."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A call has ended; `result` is what the model gets to see."""
+
+    id: str
+    name: str
+    result: str
+    is_error: bool
+    seconds: float
+
+
+@dataclass(slots=True)
+class PermissionAsked:
+    """A call needs the user's word. Unanswered means denied."""
+
+    tool: str
+    question: str
+    answer: str | None = field(default=None, init=False)
+
+    def reply(self, answer: str) -> None:
+        """Answer with `yes`, `no`, or a sentence that goes to the agent instead of running the call."""
+        self.answer = answer
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The turn is over and recorded.
+
+    `text` is the final answer. `usage` adds up all rounds. `stop` says why it ended: the model had said
+    everything, the user stopped it, or the limit of rounds was reached.
+    """
+
+    text: str
+    model: str
+    usage: Usage
+    seconds: float
+    rounds: int
+    stop: Literal["done", "interrupted", "limit"]
+
+
+Event: TypeAlias = (
+    TextDelta | ThinkingDelta | Notice | Recalled | ToolStarted | ToolEnded | PermissionAsked | TurnEnded
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to a model in the API's terms; it satisfies all that the Messages API demands."""
+
+    system: list[Block]
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    max_tokens: int
+
+
+class Model(Protocol):
+    """What answers: Claude over the API, the offline answers, or a script."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as the user sees it."""
+        ...
+
+    def stream(self, request: Request) -> Iterator[ModelEvent]:
+        """Yield the reply as it arrives; the last event is `ReplyEnded`.
+
+        Closing the iterator, or an exception raised inside it (KeyboardInterrupt), ends the connection.
+
+        Raises:
+            ModelError: no reply, or only a part of one, could be had.
+        """
+        ...
