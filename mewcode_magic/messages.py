@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Block", "Message", "Surfaced", "Usage"]
+__all__ = ["Block", "Message", "Surfaced", "Usage", "escape_tags"]
 
 Block: TypeAlias = dict[str, Any]
 """One content block, exactly as the API gives or takes it."""
@@ -114,3 +115,18 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, gc=True):
         if isinstance(content, str):
             return cls(role=role, content=content)
         raise ValueError(f"a message's content is a string or a list of blocks, not {type(content).__name__}")
+
+
+# One class for what may stand before the name: two in a row would take quadratic time on a run of blanks.
+_OWN_TAG = re.compile(
+    r"<(?=[\s/\u200b\ufeff]*(?:system[-_]reminder|relevant[-_]memories|memory)(?![\w-]))", re.IGNORECASE
+)
+
+
+def escape_tags(text: str) -> str:
+    """Return text that is data (a memory, an instruction, a notice) so that it cannot end or forge a wrapper.
+
+    The `<` of opening and closing `system-reminder`, `relevant_memories` and `memory` tags, in any case and
+    spacing, becomes `&lt;`; all else stays.
+    """
+    return _OWN_TAG.sub("&lt;", text)
