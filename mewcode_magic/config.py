@@ -80,6 +80,9 @@ class MewCode(Configurable):
         config=True
     )
     include_depth = CInt(5, min=0, help="Deepest nesting of @include in instruction files.").tag(config=True)
+    include_max_bytes = CInt(
+        100_000, min=1, help="Most bytes of one instruction file or included file; larger ones are left out."
+    ).tag(config=True)
 
     def __init__(self, **kwargs: Any) -> None:
         self._fixed = False

@@ -53,10 +53,21 @@ __all__ = [
     "StorageError",
     "UnknownModel",
     "Unreachable",
+    "one_line",
 ]
 
 LINE_LIMIT = 600
 """Characters of a message that are shown; names from files and models can be of any length."""
+
+
+def one_line(text: str) -> str:
+    """Return `text` as one printable line of at most LINE_LIMIT characters.
+
+    For messages and notices that quote names from files and models: none can forge a second line.
+    """
+    text = " ".join(text.split())
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= LINE_LIMIT else text[: LINE_LIMIT - 1] + "…"
 
 
 class MewCodeError(Exception):
@@ -64,9 +75,7 @@ class MewCodeError(Exception):
 
     def __str__(self) -> str:
         """Return the message as one printable line, so that no name in it can forge a second one."""
-        text = " ".join(super().__str__().split())
-        text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-        return text if len(text) <= LINE_LIMIT else text[: LINE_LIMIT - 1] + "…"
+        return one_line(super().__str__())
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython shows in place of a traceback; the cell still fails."""
