@@ -20,6 +20,10 @@ __all__ = ["MewCode"]
 DEFAULT_HOME = "~/.mewcode"
 
 
+class SettingFixed(SettingError, TraitError):
+    """A folder cannot be changed any more; traitlets takes a value back only after a TraitError."""
+
+
 class MewCode(Configurable):
     """Settings of MewCode for notebooks.
 
@@ -85,7 +89,7 @@ class MewCode(Configurable):
     ).tag(config=True)
 
     def __init__(self, **kwargs: Any) -> None:
-        self._fixed = False
+        self._fixed: dict[str, str] = {}
         super().__init__(**kwargs)
         for name, trait in self.traits(config=True).items():
             variable = f"MEWCODE_{name.upper()}"
@@ -99,13 +103,14 @@ class MewCode(Configurable):
 
     def fix_places(self) -> None:
         """From now on `project_dir` and `home` cannot be changed: open files hang on them."""
-        self._fixed = True
+        self._fixed = {"project_dir": self.project_dir, "home": self.home}
 
     @validate("project_dir", "home")
     def _keep_places(self, proposal: Any) -> Any:
         name = proposal.trait.name
-        if self._fixed and proposal.value != getattr(self, name):
-            raise SettingError(
+        # During `%config` the trait already has the new value, so the old one is kept apart.
+        if proposal.value != self._fixed.get(name, proposal.value):
+            raise SettingFixed(
                 f"MewCode.{name} is fixed when the extension loads; set MEWCODE_{name.upper()} or the "
                 "configuration file, then restart the kernel, or use %reload_ext mewcode"
             )
