@@ -1,10 +1,23 @@
-"""Which folder is the project, and which its main checkout."""
+"""Which folder is the project, which its main checkout, and what in its `.mewcode` git should not see."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-__all__ = ["find_project_root", "main_checkout"]
+from mewcode_magic.files import private_folder, write_atomic
+
+__all__ = ["find_project_root", "main_checkout", "mark_private"]
+
+PRIVATE = """\
+sessions/
+session/
+MEWCODE.md
+memories.md
+memory/.trash/
+*.lock
+"""
+"""What git is told to leave alone in `.mewcode`; committing its `memory/` is the team's choice."""
 
 
 def find_project_root(start: Path, home: Path) -> Path:
@@ -43,3 +56,18 @@ def main_checkout(project: Path) -> Path:
     except (OSError, UnicodeDecodeError):
         return project
     return common.parent if common.name == ".git" else project
+
+
+def mark_private(project: Path) -> Path:
+    """Make `project`'s `.mewcode` folder, with a `.gitignore` unless it has one, and return it.
+
+    Call it before the first private file is written there, so that none is ever committed by accident.
+
+    Raises:
+        StorageError: the folder or the file cannot be made.
+    """
+    folder = private_folder(project / ".mewcode")
+    ignore = folder / ".gitignore"
+    if not os.path.lexists(ignore):  # a broken link is somebody's doing too
+        write_atomic(ignore, PRIVATE, mode=0o644)
+    return folder

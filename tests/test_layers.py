@@ -9,9 +9,9 @@ PACKAGE = Path(mewcode_magic.__file__).parent
 
 # From the bottom up. Names in one line do not import one another.
 LAYERS = [
-    ["errors", "messages", "project"],
+    ["errors", "messages"],
     ["files", "events"],
-    ["config"],
+    ["config", "project"],
     ["sessions", "memory", "instructions", "kernel"],
     ["model", "tools", "context"],
     ["turn"],
