@@ -1,0 +1,22 @@
+"""What is sent to a model: the system prompt, the block in front, the request, and a report on them."""
+
+from mewcode_magic.context.front import Front, notices_of_resume, read_front
+from mewcode_magic.context.reminder import Reminder, notice_block
+from mewcode_magic.context.report import ContextPart, ContextReport, report_context
+from mewcode_magic.context.request import build_request
+from mewcode_magic.context.system import system_prompt
+from mewcode_magic.context.tokens import estimate_tokens
+
+__all__ = [
+    "ContextPart",
+    "ContextReport",
+    "Front",
+    "Reminder",
+    "build_request",
+    "estimate_tokens",
+    "notice_block",
+    "notices_of_resume",
+    "read_front",
+    "report_context",
+    "system_prompt",
+]

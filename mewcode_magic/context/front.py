@@ -1,0 +1,85 @@
+"""What the agent was told before the conversation, and what it must be told since: notices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from mewcode_magic.config import MewCode
+from mewcode_magic.context.reminder import Reminder, read_reminder
+from mewcode_magic.files import shown
+from mewcode_magic.instructions import Instructions, load_instructions
+from mewcode_magic.kernel import missing_names
+from mewcode_magic.memory import MemoryStore
+from mewcode_magic.sessions import Resumed
+
+__all__ = ["Front", "notices_of_resume", "read_front"]
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The block in front of a session, and the date and memories that the agent knows of.
+
+    The block stays as it was read, byte for byte, so that the provider's prompt cache keeps hitting; what
+    changes on disk reaches the agent as a notice.
+    """
+
+    instructions: Instructions
+    reminder: Reminder
+    told_date: date
+    told_memories: dict[str, Any]
+
+    def news(self, store: MemoryStore) -> tuple[list[str], Front]:
+        """Return what has changed since the agent was last told, and the front once it is told that."""
+        today, memories = _today(), store.snapshot()
+        notices = [f"Today's date is now {today.isoformat()}."] if today != self.told_date else []
+        notices += store.changes(self.told_memories, memories)
+        return notices, replace(self, told_date=today, told_memories=memories)
+
+    def uses(self) -> str:
+        """Return one line that names the instruction files and counts the memories; "" if there are none."""
+        files = [shown(path) for path in self.instructions.files]
+        count = len(self.told_memories)
+        parts = [f"instructions from {', '.join(files)}"] if files else []
+        if count:
+            parts.append(f"{count} {'memory' if count == 1 else 'memories'} (%memory lists them)")
+        return f"This project uses {' and '.join(parts)}; %context shows what is sent." if parts else ""
+
+
+def read_front(project: Path, home: Path, store: MemoryStore, settings: MewCode) -> Front:
+    """Return the front as it stands on disk now.
+
+    Raises:
+        StorageError: a memory folder cannot be read.
+    """
+    memories = store.snapshot()  # before the index is read: a save in between is told rather than lost
+    instructions = load_instructions(project, home, settings=settings)
+    today = _today()
+    reminder = read_reminder(instructions, store, project=project, home=home, today=today)
+    return Front(instructions, reminder, today, memories)
+
+
+def notices_of_resume(resumed: Resumed, shell: Any) -> list[str]:
+    """Return what an agent must be told when an earlier session goes on.
+
+    That is when it was left, if that is long ago, and which variables of its calls the kernel lacks.
+    """
+    notices = []
+    if resumed.report.gap is not None and resumed.last_active is not None:
+        when = resumed.last_active.astimezone().strftime("%Y-%m-%d %H:%M")
+        notices.append(
+            f"This conversation goes on after a break; its last message before is from {when}. Files and "
+            "data may have changed since: read them again before you rely on what was said about them."
+        )
+    bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
+    if missing := missing_names(shell, bound):
+        notices.append(
+            f"These variables of earlier calls do not exist in the present kernel: {', '.join(missing)}."
+        )
+    return notices
+
+
+def _today() -> date:
+    return date.today()  # noqa: DTZ011 - the user's day

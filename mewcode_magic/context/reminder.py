@@ -1,0 +1,65 @@
+"""The block in front of a conversation: instructions, the memory indexes and the date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from mewcode_magic.instructions import Instructions
+from mewcode_magic.memory import MemoryStore, legacy_memories
+from mewcode_magic.messages import Block, escape_tags
+
+__all__ = ["Reminder", "notice_block", "read_reminder"]
+
+_INTRODUCTION = "This stands here for the whole conversation; use what bears on the user's requests."
+_FOLLOW = "Instructions of the user and the project. Follow them; where two disagree, the earlier one holds."
+_INDEX = "What was remembered in earlier conversations, one line a memory; ReadFile shows the bodies."
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """The parts of the block as they were read from disk; each is empty where there is nothing."""
+
+    instructions: str
+    memory: str
+    today: date
+
+    @property
+    def text(self) -> str:
+        """The whole block, the same bytes whenever it is asked for."""
+        sections = [_INTRODUCTION]
+        if self.instructions:
+            sections.append(f"# mewcodeMd\n{_FOLLOW}\n\n{self.instructions}")
+        if self.memory:
+            sections.append(f"# autoMemory\n{_INDEX}\n\n{self.memory}")
+        sections.append(f"# currentDate\nToday's date is {self.today.isoformat()}.")
+        body = "\n\n".join(sections)
+        return f"<system-reminder>\n{body}\n</system-reminder>"
+
+
+def read_reminder(
+    instructions: Instructions, store: MemoryStore, *, project: Path, home: Path, today: date
+) -> Reminder:
+    """Return the block's parts as they stand on disk now.
+
+    Raises:
+        StorageError: a memory folder cannot be read.
+    """
+    indexes = [
+        f"Memory folder: {store.folder(place)}\n{escape_tags(index)}"
+        for place in ("project", "user")
+        if (index := store.index(place))
+    ]
+    older = legacy_memories(project, home)
+    return Reminder(
+        instructions=escape_tags(instructions.text),
+        memory="\n\n".join([*indexes, older] if older else indexes),
+        today=today,
+    )
+
+
+def notice_block(notices: list[str]) -> Block:
+    """Return the block that tells the agent what has changed since it was last told."""
+    body = "\n".join(escape_tags(notice) for notice in notices)
+    return {"type": "text", "text": f"<system-reminder>\n{body}\n</system-reminder>"}

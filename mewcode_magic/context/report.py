@@ -1,0 +1,86 @@
+"""What the next request would hold, part by part, with token counts and what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mewcode_magic.context.reminder import Reminder
+from mewcode_magic.context.tokens import estimate_tokens, estimate_tokens_of
+from mewcode_magic.events import Request
+from mewcode_magic.messages import Message
+
+__all__ = ["ContextPart", "ContextReport", "report_context"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One part of a request; `note` says in a few words what is in it."""
+
+    name: str
+    tokens: int
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReport:
+    """The parts in the order in which they are sent, and what was left out of them."""
+
+    parts: tuple[ContextPart, ...]
+    notices: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        """Tokens of all parts, estimated."""
+        return sum(part.tokens for part in self.parts)
+
+
+def report_context(
+    request: Request,
+    reminder: Reminder,
+    messages: Sequence[Message],
+    *,
+    pending: Sequence[str],
+    files: Sequence[str],
+    notices: Sequence[str],
+) -> ContextReport:
+    """Return the report on a request; token counts are estimates.
+
+    `pending` are the notices that the next prompt will carry, `files` the instruction files in order.
+    """
+    prompts = sum(message.is_prompt for message in messages)
+    conversation = estimate_tokens_of(request.messages) - estimate_tokens(reminder.text)
+    parts = [
+        ContextPart("system prompt", estimate_tokens_of(request.system), _texts(request.system)),
+        ContextPart(
+            "tools", estimate_tokens_of(request.tools), "", ", ".join(str(t["name"]) for t in request.tools)
+        ),
+        ContextPart(
+            "instructions",
+            estimate_tokens(reminder.instructions) if reminder.instructions else 0,
+            reminder.instructions,
+            ", ".join(files) or "none; write them into MEWCODE.md",
+        ),
+        ContextPart(
+            "memory index",
+            estimate_tokens(reminder.memory) if reminder.memory else 0,
+            reminder.memory,
+            "" if reminder.memory else "none; save one with %remember",
+        ),
+        ContextPart("date", estimate_tokens(reminder.today.isoformat()), reminder.today.isoformat()),
+        ContextPart(
+            "conversation",
+            max(conversation, 0) if messages else 0,
+            "",
+            f"{len(messages)} messages, {prompts} of them prompts" if messages else "not begun",
+        ),
+    ]
+    if pending:
+        text = "\n".join(pending)
+        parts.append(ContextPart("notices", estimate_tokens(text), text, "go with the next prompt"))
+    return ContextReport(tuple(parts), tuple(notices))
+
+
+def _texts(blocks: Sequence[dict[str, object]]) -> str:
+    return "\n\n".join(str(block.get("text", "")) for block in blocks)

@@ -1,0 +1,189 @@
+"""Building a request that the Messages API accepts, from any history.
+
+What the API demands: roles alternate and the user's comes first and last; results stand first in the message
+after their calls; no text is empty; the body is strict UTF-8 without NUL; images are of four types; at most
+four cache breakpoints, none on an empty or a thinking block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mewcode_magic.events import Request
+from mewcode_magic.messages import Block, Message
+from mewcode_magic.sessions import repair_chain
+
+__all__ = ["build_request"]
+
+IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_CACHE = {"type": "ephemeral"}
+_UNSENDABLE = re.compile("[\ud800-\udfff\0]")
+_ID = re.compile("[^a-zA-Z0-9_-]")
+
+
+def build_request(
+    messages: Sequence[Message],
+    *,
+    system: str,
+    reminder: str,
+    tools: list[dict[str, Any]],
+    max_tokens: int,
+) -> Request:
+    """Return the request for a conversation.
+
+    `reminder` goes in front of the first message. The history is repaired where the API would refuse it;
+    what the user typed is never dropped, unless it is blank.
+    """
+    turns: list[tuple[str, list[Block]]] = [("user", [_text(reminder)])]
+    for message in repair_chain(messages)[0]:
+        _join(turns, message.role, _sendable(message))
+    if turns[-1][0] == "assistant":
+        turns.append(("user", [_text("(The user sent no further text.)")]))
+    turns = _unique_ids(turns)
+    for index in _breakpoints(turns):
+        blocks = turns[index][1]
+        blocks[-1] = {**blocks[-1], "cache_control": _CACHE}
+    turns[0][1][0] = {**turns[0][1][0], "cache_control": _CACHE}
+    return Request(
+        system=[{**_text(system), "cache_control": _CACHE}],
+        messages=[{"role": role, "content": blocks} for role, blocks in turns],
+        tools=tools,
+        max_tokens=max_tokens,
+    )
+
+
+def _join(turns: list[tuple[str, list[Block]]], role: str, blocks: list[Block]) -> None:
+    """Add blocks to the conversation; a run of messages of one role becomes one."""
+    if not blocks:
+        return
+    if turns[-1][0] != role:
+        turns.append((role, blocks))
+    else:
+        turns[-1] = (role, [*turns[-1][1], *blocks])
+
+
+def _sendable(message: Message) -> list[Block]:
+    """Return a message's blocks as the API takes them; none if it says nothing."""
+    blocks = [clean for block in message.blocks() if (clean := _sendable_block(block, message.role))]
+    if message.role == "assistant":
+        # Thinking alone is no reply, and a reply cannot end in thinking.
+        while blocks and blocks[-1]["type"] in ("thinking", "redacted_thinking"):
+            blocks.pop()
+        return blocks
+    results = [b for b in blocks if b["type"] == "tool_result"]
+    return results + [b for b in blocks if b["type"] != "tool_result"]
+
+
+def _sendable_block(block: Block, role: str) -> Block | None:
+    """Return the block as the API takes it in a message of `role`, or None if it has no place there."""
+    match block.get("type"), role:
+        case "text", _:
+            text = _clean(str(block.get("text") or ""))
+            return {**_own(block), "text": text} if text.strip() else None
+        case (("thinking" | "redacted_thinking"), "assistant"):
+            # Signed blocks go back as they came: a changed one is refused.
+            return block if block.get("signature") or block.get("data") else None
+        case "image", "user":
+            return _sendable_image(block)
+        case "tool_use", "assistant":
+            arguments = block.get("input")
+            return {
+                **_own(block),
+                "id": _ID.sub("_", str(block.get("id") or "call")),
+                "name": (_ID.sub("_", str(block.get("name") or "")) or "unknown")[:64],
+                "input": _clean(arguments) if isinstance(arguments, dict) else {},
+            }
+        case "tool_result", "user":
+            return {
+                **_own(block),
+                "tool_use_id": _ID.sub("_", str(block.get("tool_use_id") or "call")),
+                "content": _result_content(block.get("content")),
+            }
+        case ((None | "thinking" | "redacted_thinking" | "image" | "tool_use" | "tool_result"), _):
+            return None
+        case _:
+            return _own(block)
+
+
+def _sendable_image(block: Block) -> Block:
+    match block.get("source"):
+        case {"type": "base64", "media_type": kind} if kind not in IMAGE_TYPES:
+            pass
+        case {"type": str()}:
+            return _own(block)
+    return _text("(An image stood here, of a type that cannot be sent.)")
+
+
+def _result_content(content: Any) -> str | list[Block]:
+    """Return a result's content. An empty one says so: the API refuses it for a call that failed."""
+    if isinstance(content, list):
+        parts = [
+            clean for part in content if isinstance(part, dict) and (clean := _sendable_block(part, "user"))
+        ]
+        return parts or "(no output)"
+    text = _clean(content if isinstance(content, str) else "" if content is None else str(content))
+    return text if text.strip() else "(no output)"
+
+
+def _own(block: Block) -> Block:
+    """Return the block, strings cleaned, without a cache breakpoint that an earlier request gave it."""
+    return {_clean(k): _clean(v) for k, v in block.items() if k != "cache_control"}
+
+
+def _clean(value: Any) -> Any:
+    """Return `value` with no lone surrogate and no NUL in any string."""
+    if isinstance(value, str):
+        return _UNSENDABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {_clean(k): _clean(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_clean(v) for v in value]
+    return value
+
+
+def _unique_ids(turns: Iterable[tuple[str, list[Block]]]) -> list[tuple[str, list[Block]]]:
+    """Return the turns with call ids that occur once: some servers count from one in each reply."""
+    seen: set[str] = set()
+    renamed: dict[str, str] = {}
+    result: list[tuple[str, list[Block]]] = []
+    for role, blocks in turns:
+        if role == "assistant":
+            renamed = {}
+        fresh: list[Block] = []
+        for block in blocks:
+            if block["type"] == "tool_use":
+                renamed[block["id"]] = unique = _unique(block["id"], seen)
+                seen.add(unique)
+                fresh.append({**block, "id": unique})
+            elif block["type"] == "tool_result":
+                fresh.append(
+                    {**block, "tool_use_id": renamed.get(block["tool_use_id"], block["tool_use_id"])}
+                )
+            else:
+                fresh.append(block)
+        result.append((role, fresh))
+    return result
+
+
+def _unique(name: str, seen: set[str]) -> str:
+    number = 2
+    unique = name
+    while unique in seen:
+        unique = f"{name}_{number}"
+        number += 1
+    return unique
+
+
+def _breakpoints(turns: list[tuple[str, list[Block]]]) -> list[int]:
+    """Return the messages whose last block ends a cached prefix: the last one, and the user's before it.
+
+    With the system prompt and the reminder these are the four that the API allows. The second finds what the
+    last request wrote even when the reply between is longer than the 20 blocks that the API looks back.
+    """
+    return [index for index, (role, _) in enumerate(turns) if role == "user"][-2:]
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": _clean(text)}

@@ -1,0 +1,54 @@
+"""What the shell's front end is, and which notebook and cell it runs, as far as it says so."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["can_ask", "cell_id", "is_kernel", "missing_names", "notebook_path"]
+
+
+def is_kernel(shell: Any) -> bool:
+    """Whether the shell is a kernel's, so that what is displayed reaches a notebook."""
+    return getattr(shell, "kernel", None) is not None
+
+
+def can_ask(shell: Any) -> bool:
+    """Whether somebody is there who can answer a question or see an output change.
+
+    A kernel says so anew with each execution request: nbconvert, papermill and nbval forbid stdin.
+    """
+    if is_kernel(shell):
+        return bool(getattr(shell.kernel, "_allow_stdin", False))
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def notebook_path(shell: Any) -> Path | None:
+    """Return the notebook's path where the front end gives it.
+
+    Jupyter Server puts it into `JPY_SESSION_NAME`, VS Code into the variable `__vsc_ipynb_file__`.
+    """
+    namespace = getattr(shell, "user_ns", {})
+    name = namespace.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
+    return Path(name) if isinstance(name, str) and name.endswith(".ipynb") else None
+
+
+def cell_id(shell: Any) -> str | None:
+    """Return the id of the running cell where the front end gives it (JupyterLab: `cellId`)."""
+    if not is_kernel(shell):
+        return None
+    metadata = shell.get_parent().get("metadata", {})
+    value = metadata.get("cellId")
+    return value if isinstance(value, str) else None
+
+
+def missing_names(shell: Any, names: Iterable[str]) -> list[str]:
+    """Return those of `names`, in order and once each, that the user's namespace does not hold.
+
+    Without a shell there is no namespace, and all are missing.
+    """
+    namespace = {} if shell is None else shell.user_ns
+    return [name for name in dict.fromkeys(names) if name not in namespace]

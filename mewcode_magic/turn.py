@@ -1,0 +1,211 @@
+"""One turn of the agent: send, stream, run the calls, append, until no call is left.
+
+A generator of events that never prints. Whatever ends it (the model, the user's interrupt, an error, a
+consumer that walks away), what was said is recorded and every recorded call has its result, so that the
+session file is valid and the next turn works.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from mewcode_magic.errors import MewCodeError
+from mewcode_magic.events import (
+    BlockEnded,
+    Event,
+    Model,
+    Notice,
+    ReplyEnded,
+    Request,
+    TextDelta,
+    ThinkingDelta,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from mewcode_magic.messages import Block, Message, Usage
+from mewcode_magic.sessions import Session
+from mewcode_magic.tools import Tool, ToolContext, ToolResult, ToolRun
+
+__all__ = ["run_turn"]
+
+NOT_RUN = "not run: the user stopped the turn first"
+STOPPED = "the user stopped this call before it had ended"
+_CUT_SHORT = {
+    "max_tokens": "The answer reached the limit of {max_tokens:,} tokens and was cut; "
+    "raise MewCode.max_tokens, or ask to go on.",
+    "model_context_window_exceeded": "The conversation has filled the model's window and the answer was cut; "
+    "go on in a new one: %sessions new.",
+    "refusal": "The model declined to answer.",
+}
+
+
+@dataclass(slots=True)
+class _Reply:
+    """What has arrived of one reply."""
+
+    blocks: list[Block] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
+    recorded: Message | None = None
+    stop_reason: str = ""
+    usage: Usage = Usage()
+    model: str = ""
+
+    def stream(self, model: Model, request: Request) -> Iterator[TextDelta | ThinkingDelta]:
+        """Take the reply as it arrives, and pass on what the user may watch arriving."""
+        for event in model.stream(request):
+            match event:
+                case TextDelta(text):
+                    self.partial.append(text)
+                    yield event
+                case ThinkingDelta():
+                    yield event
+                case BlockEnded(block):
+                    self.partial.clear()
+                    self.blocks.append(block)
+                case ReplyEnded():
+                    self.stop_reason, self.usage, self.model = event.stop_reason, event.usage, event.model
+
+    def record(self, session: Session, model: str, *, interrupted: bool = False) -> Message | None:
+        """Record the reply once, and return it; None if it said nothing.
+
+        Of a reply that broke off, unsigned thinking and calls whose input was cut are left out.
+        """
+        if self.recorded is not None:
+            return self.recorded
+        blocks = list(self.blocks)
+        if text := "".join(self.partial):
+            blocks.append({"type": "text", "text": text})
+        if self.stop_reason == "max_tokens":
+            while blocks and blocks[-1].get("type") == "tool_use":
+                blocks.pop()
+        if not any(b.get("type") == "tool_use" or str(b.get("text", "")).strip() for b in blocks):
+            return None
+        message = Message(
+            role="assistant",
+            content=blocks,
+            model=self.model or model,
+            usage=self.usage if self.stop_reason else None,
+            interrupted=interrupted,
+        )
+        self.recorded = session.append(message)
+        return self.recorded
+
+    def remarks(self, request: Request) -> Iterator[Notice]:
+        """Tell the user why the reply is shorter than it might be."""
+        if remark := _CUT_SHORT.get(self.stop_reason):
+            yield Notice(remark.format(max_tokens=request.max_tokens))
+        elif self.recorded is None and self.stop_reason != "pause_turn":
+            yield Notice("The model said nothing.")
+
+
+def run_turn(
+    model: Model,
+    session: Session,
+    request: Callable[[], Request],
+    tools: dict[str, Tool],
+    context: ToolContext,
+) -> Iterator[Event]:
+    """Answer the session's last prompt.
+
+    `request` builds the request for the session as it then stands. A KeyboardInterrupt is recorded, told by
+    `TurnEnded(stop="interrupted")`, and raised again.
+
+    Raises:
+        ModelError: no reply could be had; what had arrived is recorded, marked as interrupted.
+        StorageError: what was said could not be written; it is written before the next record.
+    """
+    started = time.monotonic()
+    usage = Usage()
+    name = model.name
+    answer = ""
+    rounds = 0
+    reply = _Reply()
+
+    def ended(stop: Literal["done", "interrupted", "limit"]) -> TurnEnded:
+        return TurnEnded(answer, name, usage, time.monotonic() - started, rounds, stop)
+
+    try:
+        while rounds < context.settings.max_rounds:
+            rounds += 1
+            reply = _Reply()
+            sent = request()
+            yield from reply.stream(model, sent)
+            message = reply.record(session, model.name)
+            usage += reply.usage
+            name = reply.model or name
+            answer = message.text() if message else answer
+            yield from reply.remarks(sent)
+            if calls := message.tool_uses() if message else []:
+                yield from _run_calls(calls, session, tools, context)
+            elif reply.stop_reason != "pause_turn":
+                yield ended("done")
+                return
+        yield Notice(f"Stopped after {rounds} rounds of calls (MewCode.max_rounds); ask to go on.")
+        yield ended("limit")
+    except BaseException as error:
+        # Also GeneratorExit: a consumer that stops listening has stopped the turn.
+        message = reply.record(session, model.name, interrupted=True)
+        _answer_open_calls(session)
+        if isinstance(error, KeyboardInterrupt):
+            answer = message.text() if message else ""
+            yield ended("interrupted")
+        raise
+
+
+def _answer_open_calls(session: Session) -> None:
+    """Give each call of the last message that has no result an error result."""
+    if session.messages and (calls := session.messages[-1].tool_uses()):
+        session.append(_results([(call, ToolResult(NOT_RUN, is_error=True)) for call in calls]))
+
+
+def _run_calls(
+    calls: list[Block], session: Session, tools: dict[str, Tool], context: ToolContext
+) -> Iterator[Event]:
+    """Run the calls one after the other and record their results as one message."""
+    done: list[tuple[Block, ToolResult]] = []
+    try:
+        for call in calls:
+            started = time.monotonic()
+            yield ToolStarted(call["id"], call["name"], call["input"])
+            result = yield from _run_call(call, tools, context)
+            done.append((call, result))
+            seconds = time.monotonic() - started
+            yield ToolEnded(call["id"], call["name"], result.text, result.is_error, seconds)
+    finally:
+        for index, call in enumerate(calls[len(done) :]):
+            done.append((call, ToolResult(NOT_RUN if index else STOPPED, is_error=True)))
+        session.append(_results(done))
+
+
+def _run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> ToolRun:
+    """Run one call; whatever goes wrong in it is a result that the model can act on."""
+    tool = tools.get(call["name"])
+    if tool is None:
+        names = ", ".join(tools)
+        return ToolResult(f"there is no tool {call['name']!r}; there are: {names}", is_error=True)
+    try:
+        arguments = msgspec.convert(call["input"], tool.Arguments)
+    except msgspec.ValidationError as error:
+        return ToolResult(f"the arguments do not fit: {error}", is_error=True)
+    try:
+        return (yield from tool.run(arguments, context))
+    except MewCodeError as error:
+        return ToolResult(str(error), is_error=True)
+    except Exception as error:  # noqa: BLE001 - a fault in a tool must not take the turn down
+        return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", is_error=True)
+
+
+def _results(done: list[tuple[Block, ToolResult]]) -> Message:
+    content: list[Block] = []
+    for call, result in done:
+        block: Block = {"type": "tool_result", "tool_use_id": call["id"], "content": result.text}
+        if result.is_error:
+            block["is_error"] = True
+        content.append(block)
+    return Message(role="user", content=content)
