@@ -13,7 +13,8 @@
     ├── MemoryStoreError
     │   ├── InvalidMemory         a memory that may not be written as it is
     │   ├── MemoryNotFound        no memory has that name or slug
-    │   └── MemoryAmbiguous       the name stands in both places
+    │   ├── MemoryAmbiguous       the name stands in both places
+    │   └── MemoryChanged         its file is not what was read
     └── ModelError
         ├── NoKey                 the model needs an API key and none is set
         ├── KeyRefused            the API does not accept the key
@@ -36,6 +37,7 @@ __all__ = [
     "InvalidMemory",
     "KeyRefused",
     "MemoryAmbiguous",
+    "MemoryChanged",
     "MemoryNotFound",
     "MemoryStoreError",
     "MewCodeError",
@@ -124,6 +126,10 @@ class MemoryNotFound(MemoryStoreError):
 
 class MemoryAmbiguous(MemoryStoreError):
     """The name stands in both places; its type says which is meant."""
+
+
+class MemoryChanged(MemoryStoreError):
+    """The memory's file changed on disk since it was read, and would have been overwritten."""
 
 
 class ModelError(MewCodeError):
