@@ -1,5 +1,24 @@
 """Long-term memory: plain Markdown files in two folders, their index, and what of them fits a question."""
 
+from mewcode_magic.memory.changes import Changes
+from mewcode_magic.memory.deleted import DeletedMemory
+from mewcode_magic.memory.explicit import expiry, memory_from_text
+from mewcode_magic.memory.folder import Problem
 from mewcode_magic.memory.record import PLACE_OF, PLACES, TYPES, Memory, Place, slug_of
+from mewcode_magic.memory.store import MemoryStore, Saved
 
-__all__ = ["PLACES", "PLACE_OF", "TYPES", "Memory", "Place", "slug_of"]
+__all__ = [
+    "PLACES",
+    "PLACE_OF",
+    "TYPES",
+    "Changes",
+    "DeletedMemory",
+    "Memory",
+    "MemoryStore",
+    "Place",
+    "Problem",
+    "Saved",
+    "expiry",
+    "memory_from_text",
+    "slug_of",
+]

@@ -60,8 +60,8 @@ class Memory:
     """The file that it was read from or written to."""
     found_in: Place | None = field(default=None, compare=False, kw_only=True)
     """The place of that file; None for a memory that is not written yet."""
-    slug: str = field(default="", compare=False, kw_only=True)
-    """The file's path below its folder without `.md`; before it is written, what follows from the name."""
+    file_slug: str | None = field(default=None, compare=False, kw_only=True)
+    """That file's path below its memory folder, without `.md`."""
     modified: datetime | None = field(default=None, compare=False, kw_only=True)
     """When the file last changed."""
 
@@ -80,8 +80,11 @@ class Memory:
             "expires": moment(self.expires, end_of_day=True),
         }.items():
             object.__setattr__(self, name, value)
-        if not self.slug:
-            object.__setattr__(self, "slug", slug_of(self.name))
+
+    @property
+    def slug(self) -> str:
+        """What its file is called, without `.md`; before it is written, what follows from the name."""
+        return self.file_slug or slug_of(self.name)
 
     @property
     def place(self) -> Place:
@@ -92,6 +95,11 @@ class Memory:
     def when(self) -> datetime | None:
         """The moment from which its age counts: `updated`, else `created`, else the file's time."""
         return self.updated or self.created or self.modified
+
+    @property
+    def body_key(self) -> str:
+        """The body without case and white space: two memories with the same one say the same."""
+        return "".join(self.body.split()).casefold()
 
     def age(self, now: datetime) -> timedelta:
         """Return how old it is, at least 0; what has no time at all is new."""

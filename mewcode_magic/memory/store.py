@@ -1,0 +1,342 @@
+"""The memory store: all that reads and writes memories.
+
+What is about the person (`user`, `feedback`) stands in `<home>/memory`, what is about the project (`project`,
+`reference`) in `.mewcode/memory` of its main checkout. One memory is one Markdown file, named by its slug;
+the folder is the truth, and its `MEMORY.md` is derived. Files may change by hand at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from mewcode_magic.config import MewCode
+from mewcode_magic.errors import (
+    InvalidMemory,
+    MemoryAmbiguous,
+    MemoryChanged,
+    MemoryNotFound,
+    StorageError,
+    one_line,
+)
+from mewcode_magic.files import shown, storage_errors, write_atomic
+from mewcode_magic.memory.changes import Changes
+from mewcode_magic.memory.check import check_folder, check_memories
+from mewcode_magic.memory.deleted import DeletedMemory, in_trash, put_back
+from mewcode_magic.memory.document import write_document
+from mewcode_magic.memory.folder import Problem
+from mewcode_magic.memory.index import IndexLine, capped, merged, size
+from mewcode_magic.memory.names import free_name, has_name, matching, similar_names
+from mewcode_magic.memory.places import MemoryPlaces
+from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place, slug_of
+from mewcode_magic.memory.validity import place_of, validate
+
+__all__ = ["DeletedMemory", "MemoryStore", "Saved"]
+
+LOCK_SECONDS = 10.0
+
+Action: TypeAlias = Literal["created", "updated", "unchanged", "moved"]
+
+# Inside the class, `list` is a method.
+Memories: TypeAlias = list[Memory]
+DeletedMemories: TypeAlias = list[DeletedMemory]
+Lines: TypeAlias = list[IndexLine]
+Problems: TypeAlias = list[Problem]
+Notes: TypeAlias = list[str]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a save did."""
+
+    memory: Memory
+    """As it stands now; where nothing was written, the one that stood already."""
+    path: Path
+    action: Action
+    notes: list[str] = field(default_factory=list)
+    """What the user should know besides, one line each."""
+
+
+class MemoryStore:
+    """The memories of a person and of one project.
+
+    Args:
+        project_dir: the project's folder; a linked git worktree shares its main checkout's memories.
+        home: the MewCode folder.
+        settings: the index's limits and the trash's days, read whenever they are needed.
+    """
+
+    def __init__(self, project_dir: Path | str, home: Path | str, *, settings: MewCode | None = None) -> None:
+        self.settings = settings or MewCode()
+        self.lock_seconds = LOCK_SECONDS
+        """Seconds for which a change waits while another process is writing."""
+        self._places = MemoryPlaces(Path(project_dir).absolute(), Path(home).absolute())
+
+    def folder(self, place: Place) -> Path:
+        """Return the folder of a place; it need not exist yet."""
+        return self._places[place].path
+
+    def list(self, place: Place | None = None) -> Memories:
+        """Return the memories of one place or both, expired ones too; unchanged files are not read again."""
+        return self._places.all_memories() if place is None else self._places.memories(place)
+
+    def get(self, name: str, *, type: str | None = None) -> Memory | None:
+        """Return the memory of that name or slug; a type says in which place.
+
+        Raises:
+            MemoryAmbiguous: it stands in both places, and no type says which is meant.
+            InvalidMemory: the type is unknown.
+        """
+        found = matching(self.list(None if type is None else place_of(type)), name)
+        if len({memory.place for memory in found}) > 1:
+            types = " or ".join(memory.type for memory in found)
+            raise MemoryAmbiguous(f"{name!r} stands in both places; say which one by its type, {types}")
+        return found[0] if found else None
+
+    def index(self, place: Place) -> str:
+        """Return what of a place goes into a request: its index lines within the limits, or "".
+
+        It follows from the folder; MEMORY.md gives the order, the titles, and what people wrote there. It is
+        data: escape it before wrapping it.
+        """
+        return capped(
+            self._live_lines(place),
+            max_lines=self.settings.index_max_lines,
+            max_bytes=self.settings.index_max_bytes,
+        )
+
+    @property
+    def notices(self) -> Notes:
+        """One line for each file that cannot be read, or not as it should be."""
+        problems = [p for folder in self._places.folders() for p in folder.contents().problems]
+        return [
+            one_line(f"{shown(p.path)}: {p.text}") for p in problems if p.kind in ("unreadable", "encoding")
+        ]
+
+    def check(self) -> Problems:
+        """Return all that a person should look at; nothing is changed."""
+        shared = self._places.shared
+        problems = [p for folder in self._places.folders() for p in check_folder(folder, shared=shared)]
+        problems += check_memories(self.list(), datetime.now(UTC))
+        for place in PLACES:
+            path = self._places[place].index_path
+            problems += [Problem("index full", path, note) for note in self._fullness(place)]
+        return problems
+
+    def snapshot(self) -> dict[str, Memory]:
+        """Return what the agent may know at this moment, by place and slug."""
+        now = datetime.now(UTC)
+        return {f"{m.place}/{m.slug}": m for m in self.list() if not m.is_expired(now)}
+
+    @staticmethod
+    def changes(before: dict[str, Memory], after: dict[str, Memory]) -> Changes:
+        """Return what happened between two snapshots."""
+        return Changes.between(before, after)
+
+    def save(
+        self, memory: Memory, *, rename_if_taken: bool = False, if_unchanged: Memory | None = None
+    ) -> Saved:
+        """Write a memory into the place of its type; what it replaces goes to the trash.
+
+        It replaces the memory that it was read as, else the one of its name; another type moves it. What
+        another memory says already, ignoring case and space, is not written again.
+
+        Args:
+            memory: what to write. On a replacement `updated` is set, `created` and other keys are kept.
+            rename_if_taken: put a number behind the name instead of replacing the memory that has it.
+            if_unchanged: the memory as it was read; if its file differs by now, nothing is written.
+
+        Raises:
+            InvalidMemory: a part is missing or too large, or its type is unknown.
+            MemoryChanged: the file is not what `if_unchanged` says.
+            StorageError: it cannot be written; what stood still stands.
+        """
+        validate(memory)
+        places = {place_of(memory.type)}
+        while True:
+            with self._places.locked(places, self.lock_seconds):
+                standing = None if rename_if_taken else self._standing(memory)
+                if standing is None or standing.place in places:
+                    if if_unchanged is not None:
+                        self._refuse_if_changed(if_unchanged)
+                    saved = self._save(memory, standing, rename=rename_if_taken)
+                    return replace(saved, notes=[*saved.notes, *self._settle(places)])
+            places.add(standing.place)
+
+    def delete(self, name: str, *, type: str | None = None, purge: bool = False) -> Memory:
+        """Move a memory to the trash; with `purge` remove it for good, with its earlier versions there.
+
+        `purge` also removes what is only in the trash.
+
+        Raises:
+            MemoryNotFound: no memory has that name or slug.
+            MemoryAmbiguous: it stands in both places, and no type says which is meant.
+            StorageError: it cannot be moved or removed.
+        """
+        found = self.get(name, type=type)
+        if found is None or found.path is None:
+            return self._delete_trashed(name, type, purge=purge)
+        with self._places.locked({found.place}, self.lock_seconds):
+            if not os.path.lexists(found.path):
+                raise MemoryNotFound(
+                    f"{name!r} was deleted or moved by another process; look at the list again"
+                )
+            if purge:
+                with storage_errors("delete", found.path):
+                    found.path.unlink()
+                self._discard(self._versions(found.name, found.place))
+            else:
+                self._places[found.place].trash.take(found.path)
+            self._settle({found.place})
+        return found
+
+    def restore(self, name: str) -> Memory:
+        """Bring back what went to the trash last under that name; what stands under it goes there instead.
+
+        Raises:
+            MemoryNotFound: the trash has nothing of that name.
+            StorageError: it cannot be moved; all stays as it was.
+        """
+        trashed = in_trash(self._places)
+        found = matching((item.memory for item in trashed), name)
+        if not found:
+            near = similar_names((item.memory for item in trashed), name)
+            raise MemoryNotFound(f"nothing named {name!r} is in the trash{near}")
+        latest = next(item for item in trashed if item.memory is found[0])
+        place = latest.memory.place
+        with self._places.locked({place}, self.lock_seconds):
+            path = put_back(self._places, latest)
+            self._settle({place})
+        return self._at(path) or replace(latest.memory, path=path)
+
+    def deleted(self) -> DeletedMemories:
+        """Return what `restore` brings back and nothing stands for, each name once, the latest first."""
+        known = self.list()
+        result = []
+        for item in in_trash(self._places):
+            if not any(has_name(memory, item.memory.name) for memory in known):
+                result.append(item)
+                known.append(item.memory)
+        return result
+
+    def _save(self, memory: Memory, standing: Memory | None, *, rename: bool) -> Saved:
+        """Write under the locks that are held; `standing` is what the memory replaces."""
+        now = datetime.now(UTC)
+        everything = self.list()
+        others = [m for m in everything if standing is None or m.path != standing.path]
+        twin = next((m for m in others if m.body_key == memory.body_key and not m.is_expired(now)), None)
+        if twin and twin.path:
+            note = f"the {twin.type} memory {twin.name!r} says this already, so nothing was written"
+            return Saved(twin, twin.path, "unchanged", [note])
+        if rename:
+            memory = replace(memory, name=free_name(everything, memory.name))
+        if standing is None or standing.path is None:
+            memory = replace(memory, created=memory.created or now, updated=memory.updated or now)
+            return self._written(memory, None, "created")
+        if not has_name(standing, memory.name) and any(has_name(m, memory.name) for m in others):
+            raise InvalidMemory(f"cannot rename {standing.name!r}: there is a memory {memory.name!r} already")
+        memory = _succeeding(memory, standing)
+        if memory == standing and PLACE_OF[memory.type] == standing.place:
+            return Saved(standing, standing.path, "unchanged")
+        memory = replace(memory, created=memory.created or standing.modified, updated=now)
+        saved = self._written(memory, standing, "updated")
+        if saved.path == standing.path:
+            return saved
+        self._places[standing.place].trash.take(standing.path)
+        note = f"before, it was the {standing.type} memory {standing.name!r} in {shown(standing.path.parent)}"
+        return replace(saved, action="moved", notes=[note, *saved.notes])
+
+    def _written(self, memory: Memory, standing: Memory | None, action: Action) -> Saved:
+        """Write a memory over what has its name in its type's place, or to a path that is free."""
+        place = PLACE_OF[memory.type]
+        folder = self._places[place]
+        named = [m for m in self.list(place) if has_name(m, memory.name)]
+        occupant = standing if standing in named else next(iter(named), None)
+        if occupant is None or occupant.path is None:
+            path, kept = folder.free_path(slug_of(memory.name)), None
+        else:
+            path, kept = occupant.path, folder.trash.keep(occupant.path)
+        try:
+            write_atomic(path, write_document(memory))
+        except StorageError:
+            if kept:
+                folder.trash.discard(kept)
+            raise
+        return Saved(self._at(path) or replace(memory, path=path), path, action, self._fullness(place))
+
+    def _delete_trashed(self, name: str, type: str | None, *, purge: bool) -> Memory:
+        """Remove from the trash what stands nowhere else, if `purge` says so."""
+        versions = self._versions(name, None if type is None else place_of(type))
+        if not versions:
+            near = similar_names(self.list(), name)
+            raise MemoryNotFound(f"no memory has the name or slug {name!r}{near}")
+        if not purge:
+            raise MemoryNotFound(f"{name!r} is deleted already; it can be restored, or purged from the trash")
+        with self._places.locked({item.memory.place for item in versions}, self.lock_seconds):
+            self._discard(versions)
+        return versions[0].memory
+
+    def _versions(self, name: str, place: Place | None) -> DeletedMemories:
+        """Return what the trash has of a name, the latest first."""
+        found = [item for item in in_trash(self._places) if place in (None, item.memory.place)]
+        return [item for item in found if matching([item.memory], name)]
+
+    def _discard(self, versions: DeletedMemories) -> None:
+        for item in versions:
+            self._places[item.memory.place].trash.discard(item.file)
+
+    def _standing(self, memory: Memory) -> Memory | None:
+        """Return the memory that a save of `memory` replaces: its own file's, else its name's."""
+        everything = self.list()
+        if own := next((m for m in everything if m.path == memory.path), None):
+            return own
+        same = [m for m in everything if has_name(m, memory.name)]
+        return next((m for m in same if m.place == PLACE_OF[memory.type]), next(iter(same), None))
+
+    def _at(self, path: Path) -> Memory | None:
+        """Return the memory of that file."""
+        return next((m for m in self.list() if m.path == path), None)
+
+    def _refuse_if_changed(self, read: Memory) -> None:
+        now = self._at(read.path) if read.path else None
+        if now != read:
+            what = "changed on disk" if now else "was deleted or moved"
+            raise MemoryChanged(
+                f"the memory {read.name!r} {what} since it was read; read it again, then repeat the change"
+            )
+
+    def _settle(self, places: set[Place]) -> Notes:
+        """Mend the indexes and empty the trash of what is old, under the locks; return what went wrong."""
+        folders = dict.fromkeys(self._places[place] for place in PLACES if place in places)
+        for folder in folders:
+            folder.clean_up(self.settings.trash_days)
+        return [note for folder in folders if (note := folder.mend_index())]
+
+    def _live_lines(self, place: Place) -> Lines:
+        now = datetime.now(UTC)
+        live = [memory for memory in self.list(place) if not memory.is_expired(now)]
+        return merged(self._places[place].index_lines(), live)
+
+    def _fullness(self, place: Place) -> Notes:
+        """Return a line that asks to condense a place's index if it is nearly full."""
+        count, total = size(self._live_lines(place))
+        most_lines, most_bytes = self.settings.index_max_lines, self.settings.index_max_bytes
+        if max(count / most_lines, total / most_bytes) < self.settings.index_warn_ratio:
+            return []
+        lines, room = f"{count} of {most_lines} lines", f"{total:,} of {most_bytes:,} bytes"
+        advice = "condense it: merge or delete memories, for beyond that the oldest are not sent"
+        return [f"the {place} memory index has {lines} and {room}; {advice}"]
+
+
+def _succeeding(memory: Memory, standing: Memory) -> Memory:
+    """Return `memory` with what it takes over from the one that it replaces."""
+    return replace(
+        memory,
+        created=standing.created or memory.created,
+        updated=standing.updated,
+        source=memory.source or standing.source,
+        extra={**standing.extra, **memory.extra},
+    )
