@@ -174,8 +174,7 @@ def _as_written(header: str, found: dict[Any, Any]) -> dict[Any, Any]:
     for key in ours.keys() & {"name", "description"}:
         line = re.search(rf"^{key}:[ \t]+(\S.*)$", header, re.MULTILINE)
         if line and " #" in line[1] and line[1][0] not in "'\"|>&*!%@`[{#":
-            goes_on = header[line.end() : line.end() + 2] in ("\n ", "\n\t")
-            ours[key] = ours[key] if goes_on else line[1]
+            ours[key] = line[1]
     return {**found, **ours}
 
 

@@ -114,7 +114,7 @@ def _line(memory: Memory, standing: IndexLine | None = None) -> IndexLine:
     else:
         # Between brackets and parentheses only what cannot end them.
         label = re.sub(r"([\\\[\]])", r"\\\1", title)
-        link = re.sub(r"[\s()<>%\x00-\x1f\ud800-\udfff]", _percent, memory.slug)
+        link = re.sub(r"[\s()<>%:\x00-\x1f\ud800-\udfff]", _percent, memory.slug)
         text = f"- [{label}]({link}.md)" + (f" - {memory.description}" if memory.description else "")
     return IndexLine(text, memory.slug, title, memory.description, memory)
 
@@ -126,7 +126,8 @@ def _percent(match: re.Match[str]) -> str:
 def _parsed_line(text: str) -> IndexLine:
     match = _ENTRY.fullmatch(text)
     link = unquote(match["link"], errors="surrogateescape").removeprefix("./") if match else ""
-    if not match or link.startswith("/") or ".." in link.split("/") or ":" in link.split("/", maxsplit=1)[0]:
+    elsewhere = link.startswith("/") or ".." in link.split("/")
+    if not match or elsewhere or ":" in match["link"]:
         return IndexLine(text)
     title = re.sub(r"\\([\\\[\]])", r"\1", match["title"])
     return IndexLine(text, link.removesuffix(".md"), title, match["rest"].strip())

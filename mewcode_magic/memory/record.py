@@ -168,5 +168,5 @@ def moment(value: object, *, end_of_day: bool = False) -> datetime | None:
     stamp = stamp.replace(microsecond=stamp.microsecond // 1000 * 1000)
     try:
         return stamp.astimezone() if stamp.tzinfo is None else stamp
-    except (OverflowError, OSError):  # a year that the platform's clock does not reach
+    except (ValueError, OverflowError, OSError):  # a year that the platform's clock does not reach
         return stamp.replace(tzinfo=UTC)

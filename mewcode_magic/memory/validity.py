@@ -12,8 +12,8 @@ from mewcode_magic.memory.record import PLACE_OF, TYPES, Memory, Place
 __all__ = ["place_of", "validate"]
 
 _PLACEHOLDER = re.compile(
-    r"\s*(?:\[|\(|<!--|\.\.|\N{HORIZONTAL ELLIPSIS}|//|#)\W*"
-    r"(?:(?:the )?(?:rest|remainder)\b.{0,40}\b(?:unchanged|as before|the same)|(?:the )?(?:rest|remainder)"
+    r"\s*(?:\[|\(|<!--|\.\.|\N{HORIZONTAL ELLIPSIS})\W*"
+    r"(?:(?:the )?(?:rest|remainder)\b.{0,40}\b(?:unchanged|as before|the same)"
     r"|unchanged|same as before|其余(?:内容)?(?:不变|同上))\W*",
     re.IGNORECASE,
 )
