@@ -3,7 +3,11 @@
 from mewcode_magic.memory.changes import Changes
 from mewcode_magic.memory.deleted import DeletedMemory
 from mewcode_magic.memory.explicit import expiry, memory_from_text
+from mewcode_magic.memory.first_use import first_use
 from mewcode_magic.memory.folder import Problem
+from mewcode_magic.memory.legacy import legacy_memories
+from mewcode_magic.memory.ranking import rank_by_keywords
+from mewcode_magic.memory.recall import Recall, recall
 from mewcode_magic.memory.record import PLACE_OF, PLACES, TYPES, Memory, Place, slug_of
 from mewcode_magic.memory.store import MemoryStore, Saved
 
@@ -17,8 +21,13 @@ __all__ = [
     "MemoryStore",
     "Place",
     "Problem",
+    "Recall",
     "Saved",
     "expiry",
+    "first_use",
+    "legacy_memories",
     "memory_from_text",
+    "rank_by_keywords",
+    "recall",
     "slug_of",
 ]

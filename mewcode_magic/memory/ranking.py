@@ -15,7 +15,8 @@ import math
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import islice
 
 from mewcode_magic.errors import MemoryStoreError
 from mewcode_magic.memory.record import Memory
@@ -64,11 +65,11 @@ STOP_WORDS = frozenset(
 )
 """English words without a subject, and single letters but C and R, which are languages."""
 
-_CJK = (
-    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7a3\U00020000-\U0003ffff"
+_CJK = re.compile(
+    "[\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\U00020000-\U0003ffff]+"
 )
-_RUN = re.compile(f"([{_CJK}]+)|(?:(?![{_CJK}])[^\\W_])+")
+_WORD = re.compile(r"[^\W_]+")
 # Where a run is broken. Hiragana write particles and endings; kanji and katakana write the words.
 _BREAK = re.compile(
     "[\u3041-\u309f]+"
@@ -147,36 +148,37 @@ def _look_up(words: dict[str, float], memories: Sequence[Memory]) -> dict[str, d
 
 def _question(text: str) -> dict[str, float]:
     """Return the words that a question is about, as FTS5 expressions, and how many words each counts for."""
+    text = unicodedata.normalize("NFKC", text)
     words: dict[str, float] = {}
-    for run, is_cjk in _runs(text):
-        if is_cjk:
-            # Words have two characters on average; a run counts as so many, however many pairs it has.
-            pairs = _pairs(run) or [run]
-            for pair in pairs:
-                words.setdefault(f'"{pair}"', len(run) / 2 / len(pairs))
-        elif run.lower() not in STOP_WORDS:
-            parts = _camel_parts(run)
-            words.setdefault(f'"{run}" OR "{" ".join(parts)}"' if parts else f'"{run}"', 1.0)
-        if len(words) >= MAX_WORDS:
-            break
-    return words
+    for run in _cjk_runs(text):
+        # Words have two characters on average; a run counts as so many, however many pairs it has.
+        pairs = _pairs(run) or [run]
+        for pair in pairs:
+            words.setdefault(f'"{pair}"', len(run) / 2 / len(pairs))
+    for word in _WORD.findall(_CJK.sub(" ", text)):
+        if word.lower() not in STOP_WORDS:
+            parts = _camel_parts(word)
+            words.setdefault(f'"{word}" OR "{" ".join(parts)}"' if parts else f'"{word}"', 1.0)
+    return dict(islice(words.items(), MAX_WORDS))
 
 
 def _indexed(text: str) -> str:
-    """Return the words under which a text is found, with spaces between them."""
-    words: list[str] = []
-    for run, is_cjk in _runs(text):
-        words += [*run, *_pairs(run)] if is_cjk else [run, *_camel_parts(run)]
-    return " ".join(words)
+    """Return a text for FTS5 to cut into words, with those that it would not find by itself."""
+    parts: list[str] = []
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        for run in _cjk_runs(text):
+            parts += [*run, *_pairs(run)]
+        text = _CJK.sub(" ", text)
+    for word in _WORD.findall(text):
+        if not word[1:].islower():  # nearly all are, and this loop is most of the work
+            parts += _camel_parts(word)
+    return f"{text} {' '.join(parts)}"
 
 
-def _runs(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield a text's runs of letters and digits, and whether each is Chinese, Japanese or Korean."""
-    for match in _RUN.finditer(unicodedata.normalize("NFKC", text)):
-        if match[1]:
-            yield from ((run, True) for run in _BREAK.split(match[1]) if run)
-        else:
-            yield match[0], False
+def _cjk_runs(text: str) -> list[str]:
+    """Return the runs of Chinese, Japanese and Korean characters between function words."""
+    return [run for block in _CJK.findall(text) for run in _BREAK.split(block) if run]
 
 
 def _pairs(run: str) -> list[str]:
