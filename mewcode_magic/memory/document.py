@@ -59,7 +59,8 @@ def read_document(
 
     name, description, kind, source = take("name"), take("description"), take("type").lower(), take("source")
     if kind not in TYPES:
-        faults.append(f"its type {kind!r} is unknown" if kind else "it has no type")
+        if kind or not faults:
+            faults.append(f"its type {kind!r} is unknown" if kind else "it has no type")
         kind = place
     times = {}
     for key in ("created", "updated", "expires"):

@@ -27,7 +27,7 @@ _IN_PLACE_OF = re.compile(r"\binstead of\b|而不是", re.IGNORECASE)
 _PERSON = re.compile(r"\bI\b(?!/)|(?i:^i\b|\bmy\b|\bprefers?\b)|我|喜欢")
 _SPAN = re.compile(r"(\d+)\s*([hdw])", re.IGNORECASE)
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_TRAILING = re.compile(r"(?i:a|an|and|as|at|be|by|for|from|in|is|it|of|on|or|that|the|to|with)")
+_TRAILING = re.compile(r"(?i:a|all|an|and|any|as|at|be|by|for|from|in|is|it|of|on|or|that|the|to|with)")
 """Words that no name ends with."""
 
 

@@ -110,17 +110,16 @@ class MemoryFolder:
         It is derived, so a failure loses nothing: whoever holds the lock next does it.
         """
         try:
-            before, clean = read_text(self.index_path) if os.path.lexists(self.index_path) else ("", True)
-            lines = merged(parsed(before), self.contents().memories)
-            after = "".join(f"{line.text}\n" for line in lines)
-            if after != before:
-                if not self.holds(self.index_path):
-                    return (
-                        f"{shown(self.index_path)} is a link that leads out of its folder; it was left alone"
-                    )
-                if not clean:
-                    self.trash.keep(self.index_path)
-                write_atomic(self.index_path, after)
+            text, clean = read_text(self.index_path) if os.path.lexists(self.index_path) else ("", True)
+            before = parsed(text)
+            after = [line.text for line in merged(before, self.contents().memories)]
+            if after == [line.text for line in before]:
+                return ""
+            if not self.holds(self.index_path):
+                return f"{shown(self.index_path)} is a link that leads out of its folder; it was left alone"
+            if not clean:
+                self.trash.keep(self.index_path)
+            write_atomic(self.index_path, "".join(f"{line}\n" for line in after))
         except StorageError as error:
             return f"the memory is safe, but {error}"
         return ""

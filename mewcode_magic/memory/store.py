@@ -253,8 +253,9 @@ class MemoryStore:
         """Write a memory over what has its name in its type's place, or to a path that is free."""
         place = PLACE_OF[memory.type]
         folder = self._places[place]
-        named = [m for m in self.list(place) if has_name(m, memory.name)]
-        occupant = standing if standing in named else next(iter(named), None)
+        occupant = next((m for m in self.list(place) if has_name(m, memory.name)), None)
+        if standing and self._places[standing.place] is folder and has_name(standing, memory.name):
+            occupant = standing
         if occupant is None or occupant.path is None:
             path, kept = folder.free_path(slug_of(memory.name)), None
         else:
