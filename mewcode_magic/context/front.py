@@ -12,7 +12,7 @@ from mewcode_magic.context.reminder import Reminder, read_reminder
 from mewcode_magic.files import shown
 from mewcode_magic.instructions import Instructions, load_instructions
 from mewcode_magic.kernel import missing_names
-from mewcode_magic.memory import MemoryStore
+from mewcode_magic.memory import Memory, MemoryStore
 from mewcode_magic.sessions import Resumed
 
 __all__ = ["Front", "notices_of_resume", "read_front"]
@@ -29,13 +29,13 @@ class Front:
     instructions: Instructions
     reminder: Reminder
     told_date: date
-    told_memories: dict[str, Any]
+    told_memories: dict[str, Memory]
 
     def news(self, store: MemoryStore) -> tuple[list[str], Front]:
         """Return what has changed since the agent was last told, and the front once it is told that."""
         today, memories = _today(), store.snapshot()
         notices = [f"Today's date is now {today.isoformat()}."] if today != self.told_date else []
-        notices += store.changes(self.told_memories, memories)
+        notices += store.changes(self.told_memories, memories).notices()
         return notices, replace(self, told_date=today, told_memories=memories)
 
     def uses(self) -> str:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mewcode_magic.errors import one_line
+from mewcode_magic.files import shown
 from mewcode_magic.memory.record import Memory
 
 __all__ = ["Changes"]
+
+MAX_NOTICES = 20
+"""Lines about changes, such as those of a whole branch checked out; what is beyond is counted."""
 
 
 @dataclass(frozen=True)
@@ -30,3 +35,19 @@ class Changes:
             changed=tuple(memory for key, memory in after.items() if before.get(key, memory) != memory),
             removed=tuple(memory for key, memory in before.items() if key not in after),
         )
+
+    def notices(self) -> list[str]:
+        """Return a line for each change, for the agent and the user; many are cut to a number."""
+        lines = [one_line(f"New {_introduced(memory)}") for memory in self.added]
+        lines += [one_line(f"Changed {_introduced(memory)}") for memory in self.changed]
+        lines += [
+            one_line(f"The {memory.type} memory {memory.name!r} is gone: it holds no longer.")
+            for memory in self.removed
+        ]
+        more = len(lines) - MAX_NOTICES
+        return lines if more <= 0 else [*lines[:MAX_NOTICES], f"{more} more memories changed."]
+
+
+def _introduced(memory: Memory) -> str:
+    file = shown(memory.path) if memory.path else f"{memory.slug}.md"
+    return f"{memory.type} memory {memory.name!r} ({file}): {memory.description}"
