@@ -21,11 +21,20 @@ from mewcode_magic.context import (
     report_context,
     system_prompt,
 )
-from mewcode_magic.errors import SessionNotFound, SettingError
-from mewcode_magic.events import Event, Model, Notice, Recalled, Request, TurnEnded
+from mewcode_magic.errors import MewCodeError, SessionNotFound, SettingError
+from mewcode_magic.events import (
+    Event,
+    Model,
+    Notice,
+    Recalled,
+    Request,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
 from mewcode_magic.files import shown
 from mewcode_magic.kernel import cell_id, notebook_path
-from mewcode_magic.memory import MemoryStore, Saved, first_use, memory_from_text, recall
+from mewcode_magic.memory import MemoryStore, Recall, Saved, first_use, memory_from_text, recall
 from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.model import choose_model
 from mewcode_magic.project import find_project_root
@@ -175,33 +184,43 @@ class Mew:
         session = self.session
         session.refresh()
         front = self._current_front()
-        if first_use(self.home, self.project) and (line := front.uses()):
+        if self._turns == 0 and first_use(self.home, self.project) and (line := front.uses()):
             yield Notice(line)
         notices, front = self._pending(front)
-        message = self._prompt(prompt, notices)
+        recalled = Recall([], [], "")
+        try:
+            surfaced = [s for m in session.messages for s in m.recalled]
+            recalled = recall(
+                prompt, self.memory, surfaced=surfaced, settings=self.settings, now=datetime.now(UTC)
+            )
+        except MewCodeError as error:  # what memory cannot give must not cost the answer
+            yield Notice(f"No memory was recalled: {error}")
+        message = self._prompt(prompt, recalled, notices)
         session.append(message)
         self._front, self._notices = front, []
         if message.recalled:
             yield Recalled(tuple(message.recalled), "keywords")
         context = ToolContext(session.id, self.project, self.memory, self.settings)
+        before = {}
         try:
             for event in run_turn(model, session, self._request, self._tools, context):
-                if isinstance(event, TurnEnded):
-                    self._turns += 1
-                    self._usage += event.usage
-                    session.end_turn()
+                match event:
+                    case ToolStarted(name="Remember"):
+                        before = self.memory.snapshot()
+                    case ToolEnded(name="Remember"):
+                        self._front = self._current_front().learned(before, self.memory.snapshot())
+                    case TurnEnded():
+                        self._turns += 1
+                        self._usage += event.usage
+                        session.end_turn()
                 yield event
         except BaseException:
             with contextlib.suppress(Exception):  # the first failure is the one to tell
                 session.end_turn()
             raise
 
-    def _prompt(self, prompt: str, notices: list[str]) -> Message:
-        """Return the prompt as it is sent and recorded, with the memories that fit it."""
-        surfaced = [s for m in self.session.messages for s in m.recalled]
-        recalled = recall(
-            prompt, self.memory, surfaced=surfaced, settings=self.settings, now=datetime.now(UTC)
-        )
+    def _prompt(self, prompt: str, recalled: Recall, notices: list[str]) -> Message:
+        """Return the prompt as it is sent and recorded: memories and notices stand in front of it."""
         injected: list[Block] = [{"type": "text", "text": recalled.text}] if recalled.text else []
         if notices:
             injected.append(notice_block(notices))

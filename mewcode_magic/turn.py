@@ -53,7 +53,7 @@ class _Reply:
     partial: list[str] = field(default_factory=list)
     recorded: Message | None = None
     stop_reason: str = ""
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     model: str = ""
 
     def stream(self, model: Model, request: Request) -> Iterator[TextDelta | ThinkingDelta]:

@@ -7,7 +7,8 @@ import mewcode_magic
 
 PACKAGE = Path(mewcode_magic.__file__).parent
 
-# From the bottom up. Names in one line do not import one another.
+# From the bottom up. Names in one line do not import one another. `__init__` is what every import runs first;
+# its one arrow upwards is `load_ipython_extension`, which IPython calls.
 LAYERS = [
     ["errors", "messages"],
     ["files", "events"],
@@ -18,7 +19,6 @@ LAYERS = [
     ["app"],
     ["render", "widgets"],
     ["magics"],
-    ["__init__"],
     ["_mewcode"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

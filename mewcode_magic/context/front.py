@@ -38,6 +38,14 @@ class Front:
         notices += store.changes(self.told_memories, memories).notices()
         return notices, replace(self, told_date=today, told_memories=memories)
 
+    def learned(self, before: dict[str, Memory], after: dict[str, Memory]) -> Front:
+        """Return the front once the agent knows what it changed itself between two snapshots."""
+        kept = {
+            key: memory for key, memory in self.told_memories.items() if key in after or key not in before
+        }
+        changed = {key: memory for key, memory in after.items() if before.get(key) != memory}
+        return replace(self, told_memories=kept | changed)
+
     def uses(self) -> str:
         """Return one line that names the instruction files and counts the memories; "" if there are none."""
         files = [shown(path) for path in self.instructions.files]
