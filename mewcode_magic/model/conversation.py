@@ -1,0 +1,115 @@
+"""What a request says, taken apart again: prompts, results, memories, index and instructions.
+
+The offline answers see nothing but the request, as any model does. The forms read here are those that
+`context` and `memory` write: blocks in `<system-reminder>` and `<relevant_memories>` come from the program,
+all other text from the user.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from mewcode_magic.events import Request
+from mewcode_magic.messages import Block
+
+__all__ = ["Conversation", "QuotedMemory", "read_request"]
+
+_INJECTED = re.compile(r"\s*<(?:system-reminder|relevant_memories)>")
+_MEMORY = re.compile(
+    r'^<memory name="(?P<name>[^"]*)"[^>]*>\n(?P<body>.*?)\n</memory>$', re.DOTALL | re.MULTILINE
+)
+_SECTIONS = re.compile(r"^# (mewcodeMd|autoMemory|currentDate)\n", re.MULTILINE)
+_ENTRY = re.compile(r"- (?:\[(?P<name>[^\]]*)\]\([^)]*\)\s*[-—]?\s*)?(?P<text>.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedMemory:
+    """A memory as the request has it: its name, and its body or its line in the index."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A request's parts."""
+
+    prompt: str
+    """What the user said last; "" if results were handed back."""
+    results: list[Block]
+    """The `tool_result` blocks of the last message."""
+    earlier: list[str]
+    """The prompts before, oldest first."""
+    recalled: list[QuotedMemory]
+    """Memories in front of the last prompt, best first."""
+    known: list[QuotedMemory]
+    """Memories in front of earlier prompts, latest first."""
+    index: list[QuotedMemory]
+    """The lines of the memory indexes."""
+    instructions: list[str]
+    """The lines of the instructions that say something."""
+    tools: frozenset[str]
+
+
+def read_request(request: Request) -> Conversation:
+    """Return the parts of a request."""
+    users = [_blocks(message) for message in request.messages if message["role"] == "user"]
+    prompts = [_typed(blocks) for blocks in users]
+    recalled = _memories(users[-1])
+    known = {m.name: m for blocks in users[:-1] for m in _memories(blocks)}
+    for memory in recalled:
+        known.pop(memory.name, None)
+    sections = _sections(users[0])
+    return Conversation(
+        prompt=prompts[-1],
+        results=[block for block in users[-1] if block["type"] == "tool_result"],
+        earlier=[prompt for prompt in prompts[:-1] if prompt],
+        recalled=recalled,
+        known=list(reversed(known.values())),
+        index=[_entry(line) for line in sections.get("autoMemory", "").splitlines() if line.startswith("- ")],
+        instructions=_lines(sections.get("mewcodeMd", "")),
+        tools=frozenset(tool["name"] for tool in request.tools),
+    )
+
+
+def _blocks(message: dict[str, Any]) -> list[Block]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _typed(blocks: list[Block]) -> str:
+    """Return the text of a message that the user wrote."""
+    texts = [block["text"] for block in blocks if block["type"] == "text"]
+    return "\n\n".join(text for text in texts if not _INJECTED.match(text)).strip()
+
+
+def _memories(blocks: list[Block]) -> list[QuotedMemory]:
+    texts = [block["text"] for block in blocks if block["type"] == "text"]
+    return [
+        QuotedMemory(html.unescape(entry["name"]), entry["body"].strip())
+        for text in texts
+        if text.startswith("<relevant_memories>")
+        for entry in _MEMORY.finditer(text)
+    ]
+
+
+def _sections(blocks: list[Block]) -> dict[str, str]:
+    """Return the sections of the reminder that a conversation begins with, by their headings."""
+    text = str(blocks[0].get("text", "")) if blocks else ""
+    _, *rest = _SECTIONS.split(text)
+    return dict(zip(rest[::2], rest[1::2], strict=True))
+
+
+def _entry(line: str) -> QuotedMemory:
+    entry = _ENTRY.fullmatch(line)
+    return QuotedMemory("", line) if entry is None else QuotedMemory(entry["name"] or "", entry["text"])
+
+
+def _lines(section: str) -> list[str]:
+    """Return the lines that say something, without the paragraph that introduces the section to a model."""
+    _, _, text = section.partition("\n\n")
+    lines = (line.strip().removeprefix("- ") for line in text.splitlines())
+    return [line for line in lines if re.search(r"\w", line) and not line.startswith(("#", "<!--", "```"))]

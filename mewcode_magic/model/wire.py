@@ -1,0 +1,105 @@
+"""One client of the Anthropic SDK: sends requests and yields a stream's events as the server sent them.
+
+The SDK opens streams, retries and knows the protocol. Its own accumulation of the events is left out: it
+fails on servers that leave out fields, and what comes back to the API has to be exactly what it gave.
+Only this module and `failures` import the SDK.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from typing import Any
+
+import anthropic
+import httpx2
+from anthropic.lib.streaming import MessageStream, MessageStreamManager
+
+from mewcode_magic.events import Request
+from mewcode_magic.model.connection import Connection
+from mewcode_magic.model.failures import Failures
+
+__all__ = ["Wire"]
+
+CONNECT_TIMEOUT = 5.0
+"""Seconds for making a connection; the SDK's default."""
+
+
+class Wire:
+    """A client for one model over one connection, made with the options that the connection gives."""
+
+    def __init__(
+        self,
+        model: str,
+        connection: Connection,
+        options: dict[str, Any],
+        *,
+        max_retries: int,
+        read_timeout: float,
+    ) -> None:
+        self.connection = connection
+        self.failures = Failures(model, connection)
+        self._model = model
+        try:
+            self._client = anthropic.Anthropic(
+                **options,
+                max_retries=max_retries,
+                timeout=anthropic.Timeout(read_timeout, connect=CONNECT_TIMEOUT),
+                middleware=[self._heed_wait],
+            )
+        except httpx2.InvalidURL:
+            raise self.failures.no_address() from None
+
+    def events(self, request: Request) -> Generator[dict[str, Any]]:
+        """Yield the events of the reply's stream, without those that say nothing.
+
+        Raises:
+            ModelError: there is no reply, or the stream breaks.
+        """
+        try:
+            with self._stream(request) as stream:
+                yield from self._read(stream)
+        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError) as error:
+            failure = self.failures.explain(error)
+        else:
+            return
+        # Raised outside the handler, so that the SDK's error, request and key with it, does not come along.
+        raise failure
+
+    def _stream(self, request: Request) -> MessageStreamManager[None]:
+        messages: Any = request.messages
+        optional: dict[str, Any] = {}
+        if request.system:
+            optional["system"] = request.system
+        if request.tools:
+            optional["tools"] = request.tools
+        with warnings.catch_warnings():
+            # Nothing is sent yet: this is where the SDK warns of deprecated models, into the user's cell.
+            warnings.simplefilter("ignore")
+            return self._client.messages.stream(
+                model=self._model, max_tokens=request.max_tokens, messages=messages, **optional
+            )
+
+    def _read(self, stream: MessageStream[None]) -> Generator[dict[str, Any]]:
+        empty = True
+        try:
+            for sent in anthropic.Stream.raw_events(stream.response):
+                if not sent.data or sent.data == "[DONE]":
+                    continue
+                event = {"type": sent.event, **sent.json()}
+                if event["type"] == "error":
+                    raise self.failures.from_event(event)
+                empty = False
+                yield event
+        except (ValueError, TypeError):
+            raise self.failures.damaged() from None
+        if empty:
+            raise self.failures.no_api(stream.response.headers.get("content-type", ""))
+
+    def _heed_wait(
+        self, request: anthropic.APIRequest, send: anthropic.CallNext
+    ) -> anthropic.APIResponse[Any]:
+        """Hand on each attempt's answer, unless it asks for a wait that the SDK would sit out silently."""
+        answer = send(request)
+        self.failures.raise_at_long_wait(answer.http_response)
+        return answer
