@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from mewcode_magic.errors import StorageError
-from mewcode_magic.files import read_text
 from mewcode_magic.memory.folder import MemoryFolder, Problem
 from mewcode_magic.memory.record import PLACE_OF, Memory, slug_of
 
@@ -66,10 +65,8 @@ def check_memories(memories: Iterable[Memory], now: datetime) -> list[Problem]:
 
 
 def _index_file(folder: MemoryFolder) -> list[Problem]:
-    if not os.path.lexists(folder.index_path):
-        return []
     try:
-        _, clean = read_text(folder.index_path)
+        _, clean = folder.index_text()
     except StorageError as error:
         return [Problem("unreadable", folder.index_path, str(error))]
     return [] if clean else [Problem("encoding", folder.index_path, "it is not UTF-8")]

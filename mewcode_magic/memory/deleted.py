@@ -9,9 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mewcode_magic.errors import StorageError
-from mewcode_magic.files import read_text
 from mewcode_magic.memory.document import read_document
-from mewcode_magic.memory.folder import is_index
 from mewcode_magic.memory.names import has_name
 from mewcode_magic.memory.places import MemoryPlaces
 from mewcode_magic.memory.record import PLACE_OF, Memory
@@ -35,11 +33,11 @@ def in_trash(places: MemoryPlaces) -> list[DeletedMemory]:
     found = []
     for folder in places.folders():
         for file in folder.trash.files():
-            if is_index(file.relative):
+            if file.relative == folder.index_path.relative_to(folder.path):
                 continue
             with contextlib.suppress(StorageError):
                 slug = file.relative.as_posix().removesuffix(".md")
-                memory, _ = read_document(read_text(file.path)[0], slug, folder.place, path=file.path)
+                memory, _ = read_document(folder.read(file.path)[0], slug, folder.place, path=file.path)
                 place = PLACE_OF[memory.type] if places.shared else folder.place
                 found.append(DeletedMemory(replace(memory, found_in=place), file.when, file))
     return sorted(found, key=lambda item: item.when, reverse=True)

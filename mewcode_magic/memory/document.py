@@ -64,12 +64,13 @@ def read_document(
         kind = place
     times = {}
     for key in ("created", "updated", "expires"):
+        if keys.get(key) is None:
+            continue
         try:
-            times[key] = moment(keys.get(key), end_of_day=key == "expires")
+            times[key] = moment(keys[key], end_of_day=key == "expires")
+            del keys[key]
         except ValueError:
             faults.append(f"its time {key!r} is not ISO 8601")
-            continue
-        keys.pop(key, None)
     memory = Memory(
         name or slug.rpartition("/")[2] or "unnamed",
         description or first_sentence(body),

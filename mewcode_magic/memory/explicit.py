@@ -72,7 +72,7 @@ def expiry(text: str, *, now: datetime) -> datetime:
         if span := _SPAN.fullmatch(text.strip()):
             end = now + int(span[1]) * _UNITS[span[2].lower()]
         else:
-            end = moment(text, end_of_day=True) or now
+            end = moment(text, end_of_day=True)
     except (ValueError, OverflowError) as error:
         raise InvalidMemory(
             f"{text!r} is no time to expire; give a span (12h, 30d, 2w) or a date (2027-01-31)"

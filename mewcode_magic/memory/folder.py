@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from mewcode_magic.errors import StorageError
-from mewcode_magic.files import Lock, read_text, shown, write_atomic
+from mewcode_magic.files import Lock, read_text, shown, storage_errors, write_atomic
 from mewcode_magic.memory.document import read_document
 from mewcode_magic.memory.index import IndexLine, merged, parsed
 from mewcode_magic.memory.record import Memory, Place
 from mewcode_magic.memory.trash import Trash
 
-__all__ = ["MAX_BYTES", "Contents", "MemoryFolder", "Problem", "ProblemKind", "is_index"]
+__all__ = ["MAX_BYTES", "Contents", "MemoryFolder", "Problem", "ProblemKind"]
 
 MAX_BYTES = 1 << 20
 """Larger files are not read: a memory is a note."""
@@ -59,37 +59,54 @@ class Contents:
     problems: tuple[Problem, ...] = ()
 
 
-class MemoryFolder:
-    """A folder of memory files and its `MEMORY.md`. Reading takes no lock."""
+Reading: TypeAlias = tuple[tuple[int, int, int], Contents]
+"""What tells one state of a file from another (mtime in ns, bytes, inode), and what was read then."""
 
-    def __init__(self, path: Path, place: Place) -> None:
+_UNREAD = (0, 0, 0)
+
+
+class MemoryFolder:
+    """A folder of memory files and its `MEMORY.md`. Reading takes no lock.
+
+    Args:
+        path: the folder; it need not exist.
+        place: the place that it is.
+        within: a folder that no link on the way may lead out of; a repository can bring links along.
+    """
+
+    def __init__(self, path: Path, place: Place, *, within: Path | None = None) -> None:
         self.path = path
         self.place = place
+        self._within = within
         self.trash = Trash(path)
         self.index_path = path / "MEMORY.md"
-        self._read: dict[Path, tuple[tuple[int, int, int], Contents]] = {}
+        self._read: dict[str, Reading] = {}
 
     def contents(self) -> Contents:
         """Return what is in the folder and its subfolders; files that did not change are not read again."""
-        read: dict[Path, tuple[tuple[int, int, int], Contents]] = {}
-        root = self.path.resolve()
+        read: dict[str, Reading] = {}
         problems: list[Problem] = []
-
-        def unreadable(error: OSError) -> None:
-            if not isinstance(error, FileNotFoundError):
-                path = Path(error.filename)
-                problems.append(Problem("unreadable", path, f"the folder cannot be read: {error.strerror}"))
-
-        for parent, folders, names in os.walk(self.path, onerror=unreadable):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                path = Path(parent, name)
-                if (
-                    name.endswith(".md")
-                    and not name.startswith(".")
-                    and not is_index(path.relative_to(self.path))
-                ):
-                    read[path] = self._file(path, root)
+        if refusal := self.refusal():
+            return Contents((), (Problem("unreadable", self.path, refusal),))
+        waiting = [os.fspath(self.path)]
+        while waiting:
+            folder = waiting.pop(0)
+            try:
+                with os.scandir(folder) as found:
+                    entries = sorted(found, key=lambda entry: entry.name)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                text = f"the folder cannot be read: {error.strerror}"
+                problems.append(Problem("unreadable", Path(folder), text))
+                continue
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.name.endswith(".md") and not self._is_index(folder, entry.name):
+                    read[entry.path] = self._file(entry)
         self._read = read
         files = [contents for _, contents in read.values()]
         return Contents(
@@ -97,10 +114,36 @@ class MemoryFolder:
             (*problems, *(problem for file in files for problem in file.problems)),
         )
 
+    def refusal(self) -> str:
+        """Return why the folder must not be used, or ""."""
+        if self._within is None or _resolved(self.path).is_relative_to(self._within.resolve()):
+            return ""
+        return "it leads out of the project over a link, which is not followed; put a folder there"
+
+    def read(self, path: Path) -> tuple[str, bool]:
+        """Return the text of a file in the folder, and whether all of it was UTF-8.
+
+        Raises:
+            StorageError: it cannot be read, or must not be: a link that leads out, no plain file, too large.
+        """
+        with storage_errors("read", path):
+            info = path.stat()
+        if refusal := self.refusal() or self._refusal_of(path, info):
+            raise StorageError(f"cannot read {shown(path)}: {refusal}")
+        return read_text(path)
+
+    def index_text(self) -> tuple[str, bool]:
+        """Return the text of the index file, "" if there is none, and whether all of it was UTF-8.
+
+        Raises:
+            StorageError: it cannot be read, or must not be.
+        """
+        return self.read(self.index_path) if os.path.lexists(self.index_path) else ("", True)
+
     def index_lines(self) -> list[IndexLine]:
-        """Return the lines of the index file, none if it is missing or cannot be read."""
+        """Return the lines of the index file, none if it cannot be read."""
         try:
-            return parsed(read_text(self.index_path)[0])
+            return parsed(self.index_text()[0])
         except StorageError:
             return []
 
@@ -110,23 +153,17 @@ class MemoryFolder:
         It is derived, so a failure loses nothing: whoever holds the lock next does it.
         """
         try:
-            text, clean = read_text(self.index_path) if os.path.lexists(self.index_path) else ("", True)
+            text, clean = self.index_text()
             before = parsed(text)
             after = [line.text for line in merged(before, self.contents().memories)]
             if after == [line.text for line in before]:
                 return ""
-            if not self.holds(self.index_path):
-                return f"{shown(self.index_path)} is a link that leads out of its folder; it was left alone"
             if not clean:
                 self.trash.keep(self.index_path)
             write_atomic(self.index_path, "".join(f"{line}\n" for line in after))
         except StorageError as error:
             return f"the memory is safe, but {error}"
         return ""
-
-    def holds(self, path: Path) -> bool:
-        """Return whether `path` lies in this folder after following its links."""
-        return _resolved(path).is_relative_to(self.path.resolve())
 
     @contextlib.contextmanager
     def locked(self, seconds: float) -> Iterator[None]:
@@ -135,6 +172,8 @@ class MemoryFolder:
         Raises:
             StorageError: another process holds it all that time, or it cannot be made.
         """
+        if (self.path / ".lock").is_symlink():  # its target would be overwritten
+            raise StorageError(f"{shown(self.path / '.lock')} is a link; remove it")
         lock = Lock(self.path / ".lock")
         if not lock.acquire(timeout=seconds):
             raise StorageError(
@@ -163,46 +202,48 @@ class MemoryFolder:
                 if stray.stat().st_mtime < oldest:
                     stray.unlink()
 
-    def _file(self, path: Path, root: Path) -> tuple[tuple[int, int, int], Contents]:
+    def _is_index(self, folder: str, name: str) -> bool:
+        # Without case: on some file systems `memory.md` is the same file.
+        return name.lower() == "memory.md" and folder == os.fspath(self.path)
+
+    def _file(self, entry: os.DirEntry[str]) -> Reading:
         """Return a file's signature and what it holds."""
         try:
-            info = path.stat()
+            info = entry.stat()
         except OSError as error:
-            if not os.path.lexists(path):  # deleted since the folder was listed
-                return (0, 0, 0), Contents()
-            text = "it is a broken link" if path.is_symlink() else f"it cannot be read: {error.strerror}"
-            return (0, 0, 0), Contents((), (Problem("unreadable", path, text),))
+            if not os.path.lexists(entry.path):  # deleted since the folder was listed
+                return _UNREAD, Contents()
+            text = "it is a broken link" if entry.is_symlink() else f"it cannot be read: {error.strerror}"
+            return _UNREAD, Contents((), (Problem("unreadable", Path(entry.path), text),))
         signature = (info.st_mtime_ns, info.st_size, info.st_ino)
-        known = self._read.get(path)
+        known = self._read.get(entry.path)
         if known and known[0] == signature:
             return known
-        refusal = ""
-        if path.is_symlink() and not _resolved(path).is_relative_to(root):
-            refusal = "it is a link that leads out of the memory folder, which is not followed"
-        elif not stat.S_ISREG(info.st_mode):
-            refusal = "it is not a regular file"
-        elif info.st_size > MAX_BYTES:
-            refusal = f"it is larger than {MAX_BYTES >> 20} MiB, too large for a memory"
-        if refusal:
+        path = Path(entry.path)
+        if refusal := self._refusal_of(path, info):
             return signature, Contents((), (Problem("unreadable", path, refusal),))
         try:
             text, clean = read_text(path)
         except StorageError as error:
-            return (0, 0, 0), Contents((), (Problem("unreadable", path, str(error)),))
+            return _UNREAD, Contents((), (Problem("unreadable", path, str(error)),))
         slug = path.relative_to(self.path).as_posix().removesuffix(".md")
         changed = datetime.fromtimestamp(info.st_mtime, UTC)
         memory, faults = read_document(text, slug, self.place, path=path, modified=changed)
         problems = [Problem("frontmatter", path, fault) for fault in faults]
         if not clean:
-            problems.append(
-                Problem("encoding", path, "it is not UTF-8; what could not be read is shown as �")
-            )
+            text = "it is not UTF-8; what could not be read is shown as \N{REPLACEMENT CHARACTER}"
+            problems.append(Problem("encoding", path, text))
         return signature, Contents((memory,), tuple(problems))
 
-
-def is_index(relative: Path) -> bool:
-    """Return whether a path in a memory folder is that of its index file."""
-    return str(relative).lower() == "memory.md"
+    def _refusal_of(self, path: Path, info: os.stat_result) -> str:
+        """Return why a file must not be read, or ""."""
+        if path.is_symlink() and not _resolved(path).is_relative_to(self.path.resolve()):
+            return "it is a link that leads out of the memory folder, which is not followed"
+        if not stat.S_ISREG(info.st_mode):
+            return "it is not a regular file"
+        if info.st_size > MAX_BYTES:
+            return f"it is larger than {MAX_BYTES >> 20} MiB, too large for a memory"
+        return ""
 
 
 def _resolved(path: Path) -> Path:

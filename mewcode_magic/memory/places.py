@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from mewcode_magic.files import private_folder
+from mewcode_magic.errors import StorageError
+from mewcode_magic.files import private_folder, shown
 from mewcode_magic.memory.folder import MemoryFolder
 from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place
 from mewcode_magic.project import main_checkout, mark_private
@@ -21,7 +22,7 @@ class MemoryPlaces:
     def __init__(self, project: Path, home: Path) -> None:
         self.project = main_checkout(project)
         personal = MemoryFolder(home / "memory", "user")
-        ours = MemoryFolder(self.project / ".mewcode" / "memory", "project")
+        ours = MemoryFolder(self.project / ".mewcode" / "memory", "project", within=self.project)
         self.shared = personal.path.resolve() == ours.path.resolve()
         self._folders: dict[Place, MemoryFolder] = {
             "user": personal,
@@ -59,6 +60,8 @@ class MemoryPlaces:
         with contextlib.ExitStack() as locks:
             # In one order, so that two who want both do not wait for each other.
             for folder in dict.fromkeys(self._folders[place] for place in PLACES if place in places):
+                if refusal := folder.refusal():
+                    raise StorageError(f"cannot change {shown(folder.path)}: {refusal}")
                 if not folder.path.is_dir():
                     if folder is self._folders["project"]:
                         mark_private(self.project)

@@ -71,15 +71,18 @@ class Memory:
         Raises:
             ValueError: a time is none that `moment` reads.
         """
-        for name, value in {
+        texts = {
             "name": unicodedata.normalize("NFC", _line(self.name)),
             "description": _line(self.description),
             "body": _text(self.body),
-            "created": moment(self.created),
-            "updated": moment(self.updated),
-            "expires": moment(self.expires, end_of_day=True),
-        }.items():
-            object.__setattr__(self, name, value)
+        }
+        times = {
+            name: moment(value, end_of_day=name == "expires")
+            for name in ("created", "updated", "expires")
+            if (value := getattr(self, name)) is not None
+        }
+        for name, normal in {**texts, **times}.items():
+            object.__setattr__(self, name, normal)
 
     @property
     def slug(self) -> str:
@@ -146,16 +149,14 @@ def _text(text: str) -> str:
     return re.sub(r"[\x00\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text).strip()
 
 
-def moment(value: object, *, end_of_day: bool = False) -> datetime | None:
-    """Return an aware time for an ISO 8601 text, a date or a time; None for None.
+def moment(value: object, *, end_of_day: bool = False) -> datetime:
+    """Return an aware time for an ISO 8601 text, a date or a time.
 
     A bare date is its first moment, or with `end_of_day` its last, in local time.
 
     Raises:
         ValueError: it is none of these.
     """
-    if value is None:
-        return None
     if isinstance(value, str):
         text = value.strip()
         value = date.fromisoformat(text) if len(text) <= len("2026-01-01") else datetime.fromisoformat(text)

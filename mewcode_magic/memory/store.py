@@ -230,6 +230,8 @@ class MemoryStore:
         twin = next((m for m in others if m.body_key == memory.body_key and not m.is_expired(now)), None)
         if twin and twin.path:
             note = f"the {twin.type} memory {twin.name!r} says this already, so nothing was written"
+            if twin.type != memory.type:
+                note += f"; save it under that name to make it a {memory.type} memory"
             return Saved(twin, twin.path, "unchanged", [note])
         if rename:
             memory = replace(memory, name=free_name(everything, memory.name))

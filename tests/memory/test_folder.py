@@ -97,13 +97,20 @@ def test_a_link_that_leads_out_is_neither_read_nor_written(
     assert link.is_symlink()
 
 
-def test_an_index_link_that_leads_out_is_not_written(store: MemoryStore, tmp_path: Path, home: Path) -> None:
-    outside = write(tmp_path / "outside.md", "mine\n")
+def test_an_index_link_that_leads_out_is_neither_sent_nor_written(
+    store: MemoryStore, tmp_path: Path, home: Path
+) -> None:
+    outside = write(tmp_path / "outside.md", "secret\n")
     (home / "memory").mkdir(parents=True)
     (home / "memory/MEMORY.md").symlink_to(outside)
     saved = store.save(POLARS)
     assert "leads out" in saved.notes[0]
-    assert outside.read_text("utf-8") == "mine\n"
+    assert (
+        store.index("user")
+        == "- [prefers-polars](prefers-polars.md) - when writing dataframe code, use polars"
+    )
+    assert outside.read_text("utf-8") == "secret\n"
+    assert [problem.kind for problem in store.check()] == ["unreadable", "not indexed"]
 
 
 def test_a_memory_folder_that_is_itself_a_link_is_used(
@@ -116,6 +123,30 @@ def test_a_memory_folder_that_is_itself_a_link_is_used(
     assert (tmp_path / "elsewhere/prefers-polars.md").exists()
     assert names(store) == ["prefers-polars"]
     assert store.delete("prefers-polars").name == "prefers-polars"
+
+
+def test_a_project_folder_that_leads_out_of_the_project_is_not_used(
+    store: MemoryStore, project: Path, tmp_path: Path
+) -> None:
+    note = write(tmp_path / "elsewhere/memory/note.md", "Not of this project.")
+    write(tmp_path / "elsewhere/memory/MEMORY.md", "Neither is this.")
+    (project / ".mewcode").symlink_to(tmp_path / "elsewhere")
+    assert (names(store), store.index("project")) == ([], "")
+    assert "leads out of the project" in store.notices[0]
+    with pytest.raises(StorageError, match="leads out of the project"):
+        store.save(FISCAL)
+    assert sorted(path.name for path in note.parent.iterdir()) == ["MEMORY.md", "note.md"]
+    assert not (tmp_path / "elsewhere/.gitignore").exists()
+    assert store.save(POLARS).action == "created"
+
+
+def test_a_lock_that_is_a_link_is_not_written_through(store: MemoryStore, tmp_path: Path, home: Path) -> None:
+    precious = write(tmp_path / "precious", "mine")
+    (home / "memory").mkdir(parents=True)
+    (home / "memory/.lock").symlink_to(precious)
+    with pytest.raises(StorageError, match="is a link; remove it"):
+        store.save(POLARS)
+    assert precious.read_text("utf-8") == "mine"
 
 
 def test_broken_and_circular_links_are_notices(store: MemoryStore, home: Path) -> None:
@@ -134,7 +165,7 @@ def test_a_folder_where_a_file_should_be_is_no_obstacle(store: MemoryStore, home
     (home / "memory/MEMORY.md").mkdir()
     saved = store.save(POLARS)
     assert saved.path.name == "prefers-polars-2.md"
-    assert "a folder stands where a file should be" in saved.notes[0]
+    assert "MEMORY.md: it is not a regular file" in saved.notes[0]
     assert store.index("user").startswith("- [prefers-polars](prefers-polars-2.md)")
 
 

@@ -113,7 +113,8 @@ def test_a_body_that_stands_under_another_name_is_not_written_twice(store: Memor
     first = store.save(POLARS)
     again = store.save(Memory("no-pandas", "d", "project", "no \n PANDAS."))
     assert (again.action, again.memory, again.path) == ("unchanged", first.memory, first.path)
-    assert "'prefers-polars'" in again.notes[0]
+    assert "'prefers-polars' says this already" in again.notes[0]
+    assert "to make it a project memory" in again.notes[0]
     assert names(store) == ["prefers-polars"]
 
 
