@@ -286,7 +286,7 @@ class Mew:
         self,
         text: str,
         *,
-        type: str | None = None,  # noqa: A002 - the name that the files and the magic give it
+        type: str | None = None,
         name: str | None = None,
         description: str | None = None,
         expires: str | None = None,
