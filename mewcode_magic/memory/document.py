@@ -35,7 +35,7 @@ _SENTENCE_END = re.compile(
     r"|(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)[.!?](?=\s)"
 )
 
-MOST_VALUES = 1_000
+MOST_VALUES = 10_000
 """Values that a frontmatter may hold; aliases can make a handful of lines into billions."""
 
 
@@ -152,13 +152,10 @@ def _split(text: str) -> tuple[dict[str, Any], str, list[str]]:
         return {}, text, ["its frontmatter does not end"]
     try:
         found = handler.load(header)
-    except Exception:  # noqa: BLE001 - the constructors of YAML raise nearly anything, from KeyError to RecursionError
+        if found is None or (isinstance(found, dict) and _is_small(found)):
+            return _as_written(header, found or {}), body, []
+    except Exception:  # noqa: BLE001 - YAML's constructors raise nearly anything, from KeyError to RecursionError
         found = None
-        broken = True
-    else:
-        broken = not (found is None or isinstance(found, dict)) or not _is_small(found)
-    if not broken:
-        return _as_written(header, found or {}), body, []
     keys = _line_by_line(header)
     if keys.keys() & {"name", "description", "type", "metadata"}:
         return keys, body, ["its frontmatter is not valid YAML, so it was read line by line"]
@@ -172,7 +169,7 @@ def _as_written(header: str, found: dict[Any, Any]) -> dict[Any, Any]:
         import yaml
 
         plain = yaml.load(header, Loader=yaml.BaseLoader)  # noqa: S506 - it makes strings, lists and dicts only
-        ours = {key: plain[key] if isinstance(plain[key], str) else value for key, value in ours.items()}
+        ours = {key: text if isinstance(text := plain.get(key), str) else ours[key] for key in ours}
     for key in ours.keys() & {"name", "description"}:
         line = re.search(rf"^{key}:[ \t]+(\S.*)$", header, re.MULTILINE)
         if line and " #" in line[1] and line[1][0] not in "'\"|>&*!%@`[{#":

@@ -70,7 +70,7 @@ def expiry(text: str, *, now: datetime) -> datetime:
     """
     try:
         if span := _SPAN.fullmatch(text.strip()):
-            end = now + int(span[1]) * _UNITS[span[2].lower()]
+            end = moment(now + int(span[1]) * _UNITS[span[2].lower()])
         else:
             end = moment(text, end_of_day=True)
     except (ValueError, OverflowError) as error:

@@ -16,7 +16,7 @@ from mewcode_magic.errors import StorageError
 from mewcode_magic.files import Lock, read_text, shown, storage_errors, write_atomic
 from mewcode_magic.memory.document import read_document
 from mewcode_magic.memory.index import IndexLine, merged, parsed
-from mewcode_magic.memory.record import Memory, Place
+from mewcode_magic.memory.record import Memory, Place, moment
 from mewcode_magic.memory.trash import Trash
 
 __all__ = ["MAX_BYTES", "Contents", "MemoryFolder", "Problem", "ProblemKind"]
@@ -155,7 +155,9 @@ class MemoryFolder:
         try:
             text, clean = self.index_text()
             before = parsed(text)
-            after = [line.text for line in merged(before, self.contents().memories)]
+            contents = self.contents()
+            unread = [self._slug(p.path) for p in contents.problems if p.kind == "unreadable"]
+            after = [line.text for line in merged(before, contents.memories, unread=unread)]
             if after == [line.text for line in before]:
                 return ""
             if not clean:
@@ -202,6 +204,9 @@ class MemoryFolder:
                 if stray.stat().st_mtime < oldest:
                     stray.unlink()
 
+    def _slug(self, path: Path) -> str:
+        return path.relative_to(self.path).as_posix().removesuffix(".md")
+
     def _is_index(self, folder: str, name: str) -> bool:
         # Without case: on some file systems `memory.md` is the same file.
         return name.lower() == "memory.md" and folder == os.fspath(self.path)
@@ -226,9 +231,8 @@ class MemoryFolder:
             text, clean = read_text(path)
         except StorageError as error:
             return _UNREAD, Contents((), (Problem("unreadable", path, str(error)),))
-        slug = path.relative_to(self.path).as_posix().removesuffix(".md")
-        changed = datetime.fromtimestamp(info.st_mtime, UTC)
-        memory, faults = read_document(text, slug, self.place, path=path, modified=changed)
+        modified = _time_of(info)
+        memory, faults = read_document(text, self._slug(path), self.place, path=path, modified=modified)
         problems = [Problem("frontmatter", path, fault) for fault in faults]
         if not clean:
             text = "it is not UTF-8; what could not be read is shown as \N{REPLACEMENT CHARACTER}"
@@ -244,6 +248,14 @@ class MemoryFolder:
         if info.st_size > MAX_BYTES:
             return f"it is larger than {MAX_BYTES >> 20} MiB, too large for a memory"
         return ""
+
+
+def _time_of(info: os.stat_result) -> datetime | None:
+    """Return when a file last changed, or None for a time that no calendar has."""
+    try:
+        return moment(datetime.fromtimestamp(info.st_mtime, UTC))
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _resolved(path: Path) -> Path:

@@ -35,23 +35,31 @@ class IndexLine:
 
 def parsed(text: str) -> list[IndexLine]:
     """Return the lines of an index file, none for an empty one."""
-    lines = text.removeprefix("\N{BYTE ORDER MARK}").replace("\r\n", "\n").rstrip().split("\n")
+    text = text.removeprefix("\N{BYTE ORDER MARK}").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    lines = text.replace("\r\n", "\n").rstrip().split("\n")
     return [_parsed_line(line) for line in lines] if lines != [""] else []
 
 
-def merged(lines: Iterable[IndexLine], memories: Iterable[Memory]) -> list[IndexLine]:
+def merged(
+    lines: Iterable[IndexLine], memories: Iterable[Memory], *, unread: Iterable[str] = ()
+) -> list[IndexLine]:
     """Return the lines for what a folder holds now.
 
     Lines keep their place and title and get the file's description; lines of files that are gone, and second
-    lines of one file, go; what has no line yet follows at the end, the oldest first.
+    lines of one file, go; what has no line yet follows at the end, the oldest first. `unread`: the slugs of
+    files that are there though they cannot be read; their lines stay as they are.
     """
     waiting = {memory.slug: memory for memory in memories}
+    kept = set(unread) - waiting.keys()
     result = []
     for line in lines:
         if line.slug is None:
             result.append(line)
         elif memory := waiting.pop(line.slug, None):
             result.append(_line(memory, line))
+        elif line.slug in kept:
+            kept.remove(line.slug)
+            result.append(line)
     if waiting and result and result[-1].slug is None and result[-1].text:
         result.append(IndexLine(""))  # else Markdown takes the new line for part of the paragraph
     newest_last = sorted(waiting.values(), key=lambda memory: (memory.when or _BEGINNING, memory.slug))

@@ -62,9 +62,8 @@ class MemoryPlaces:
             for folder in dict.fromkeys(self._folders[place] for place in PLACES if place in places):
                 if refusal := folder.refusal():
                     raise StorageError(f"cannot change {shown(folder.path)}: {refusal}")
-                if not folder.path.is_dir():
-                    if folder is self._folders["project"]:
-                        mark_private(self.project)
-                    private_folder(folder.path)
+                if folder is self._folders["project"]:
+                    mark_private(self.project)
+                private_folder(folder.path)
                 locks.enter_context(folder.locked(seconds))
             yield

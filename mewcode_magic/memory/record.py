@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -31,6 +31,10 @@ RESERVED = frozenset(
     {"memory", "con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
 )
 """The index is `MEMORY.md`, and Windows keeps the rest for devices, whatever the ending."""
+
+
+FIRST_YEAR, LAST_YEAR = 2, 9998
+"""Years whose times can be shown in every time zone."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,7 @@ def moment(value: object, *, end_of_day: bool = False) -> datetime:
     A bare date is its first moment, or with `end_of_day` its last, in local time.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: it is none of these, or at the very ends of the calendar.
     """
     if isinstance(value, str):
         text = value.strip()
@@ -166,8 +170,7 @@ def moment(value: object, *, end_of_day: bool = False) -> datetime:
         stamp = datetime.combine(value, time.max if end_of_day else time.min)
     else:
         raise ValueError(f"{value!r} is no date or time")  # noqa: TRY004 - it is a value from a file
+    if not FIRST_YEAR <= stamp.year <= LAST_YEAR:
+        raise ValueError(f"the year {stamp.year} is out of range")
     stamp = stamp.replace(microsecond=stamp.microsecond // 1000 * 1000)
-    try:
-        return stamp.astimezone() if stamp.tzinfo is None else stamp
-    except (ValueError, OverflowError, OSError):  # a year that the platform's clock does not reach
-        return stamp.replace(tzinfo=UTC)
+    return stamp.astimezone() if stamp.tzinfo is None else stamp

@@ -48,8 +48,7 @@ class Trash:
         Raises:
             StorageError: it cannot be kept, so it should not be overwritten.
         """
-        trashed = self._room(file)
-        with storage_errors("keep the old version of", file):
+        with self._room(file) as trashed, storage_errors("keep the old version of", file):
             try:
                 # The name moves on to a new file, and the old content stays here at no cost.
                 os.link(file.resolve(), trashed.path)
@@ -63,8 +62,7 @@ class Trash:
         Raises:
             StorageError: it cannot be moved; it stands as before.
         """
-        trashed = self._room(file)
-        with storage_errors("move to the trash", file):
+        with self._room(file) as trashed, storage_errors("move to the trash", file):
             file.rename(trashed.path)
         return trashed
 
@@ -103,8 +101,9 @@ class Trash:
             if when <= oldest:
                 shutil.rmtree(holder, ignore_errors=True)
 
-    def _room(self, file: Path) -> TrashedFile:
-        """Make the folder for `file`."""
+    @contextlib.contextmanager
+    def _room(self, file: Path) -> Iterator[TrashedFile]:
+        """Make the folder for `file`, and remove it again if the block fails."""
         if self.path.is_symlink():
             raise StorageError(
                 f"{shown(self.path)} is a link; remove it, so that the trash stays in its folder"
@@ -113,7 +112,11 @@ class Trash:
         holder = self.path / f"{now.strftime(_TIME)}-{secrets.token_hex(2)}"
         relative = file.relative_to(self.folder)
         private_folder((holder / relative).parent)
-        return TrashedFile(holder / relative, relative, now)
+        try:
+            yield TrashedFile(holder / relative, relative, now)
+        except BaseException:
+            shutil.rmtree(holder, ignore_errors=True)
+            raise
 
     def _holders(self) -> list[tuple[datetime, Path]]:
         """Return the folders in the trash, the latest first."""

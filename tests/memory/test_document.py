@@ -57,6 +57,8 @@ def test_any_memory_reads_as_it_was_written(memory: Memory) -> None:
 @example(b"---\nname: " + b"9" * 5000 + b"\n---\n")
 @example(b"---\na: !!int ''\nb: !!timestamp x\nc: !!bool maybe\n---\n")
 @example(b"---\n? [a]\n: b\n1: 2\n---\n")
+@example(b"---\n<<: {name: 5}\n? !!str {=: a}\n: b\n---\n")
+@example(b"---\nexpires: 9999-12-31\ncreated: 0001-01-01\n---\n")
 @example(b"---\nname: a\nmetadata:\n  - type\n---\n")
 @example(b"---\nmetadata: &m\n  type: *m\n---\n")
 def test_any_bytes_are_some_memory_with_a_name(data: bytes) -> None:

@@ -4,8 +4,11 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from memory_files import FISCAL, POLARS, index_lines, names, write
 
 from mewcode_magic.errors import StorageError
@@ -32,6 +35,25 @@ def test_what_is_found_in_the_wild_is_listed(store: MemoryStore, home: Path) -> 
     assert store.get("sub/deep/er").name == "deep"
     store.save(POLARS)
     assert len(index_lines(store, "user")) == 7
+
+
+frontmatters = st.binary(max_size=60).map(lambda data: b"---\n" + data + b"\n---\nbody")
+
+
+@given(memory=st.binary() | frontmatters, index=st.binary())
+def test_any_bytes_in_a_folder_are_read_and_saved_beside(memory: bytes, index: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        store = MemoryStore(Path(folder, "project"), Path(folder, "home"))
+        write(store.folder("user") / "some-file.md", memory)
+        write(store.folder("user") / "MEMORY.md", index)
+        (listed,) = store.list()
+        assert store.get(listed.slug) == listed
+        store.index("user")
+        store.check()
+        saved = store.save(replace(POLARS, name="polars, and a name that no file has"))
+        assert len(store.list()) == 2
+        assert saved.memory.slug in store.index("user")
+        assert not {"dangling", "not indexed", "stale index"} & {problem.kind for problem in store.check()}
 
 
 def test_changes_by_hand_are_seen_at_once(store: MemoryStore) -> None:
@@ -187,6 +209,24 @@ def test_a_pipe_and_a_huge_file_are_notices(store: MemoryStore, home: Path) -> N
         "it is not a regular file",
     ]
     assert store.save(replace(POLARS, name="huge")).path.name == "huge-2.md"
+
+
+@pytest.mark.parametrize("mtime", [0, -1e9, 1e14])
+def test_odd_file_times_do_no_harm(store: MemoryStore, home: Path, mtime: float) -> None:
+    path = write(home / "memory/prefers-polars.md", "Old.")
+    os.utime(path, (mtime, mtime))
+    store.list()[0].age(datetime.now(UTC))
+    assert store.save(POLARS).action == "updated"
+    assert store.check() == []
+
+
+def test_the_line_of_a_file_that_cannot_be_read_now_stays(store: MemoryStore, home: Path) -> None:
+    write(home / "memory/huge.md", b"x" * 2_000_000)
+    write(home / "memory/MEMORY.md", "- [Mine](huge.md) — as it was\n- [Mine again](huge.md) - twice\n")
+    store.save(POLARS)
+    assert index_lines(store, "user")[0] == "- [Mine](huge.md) — as it was"
+    assert len(index_lines(store, "user")) == 2
+    assert "Mine" not in store.index("user")
 
 
 def test_a_long_line_is_read(store: MemoryStore, home: Path) -> None:

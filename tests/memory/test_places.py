@@ -54,6 +54,12 @@ def test_a_gitignore_that_stands_is_left_alone(store: MemoryStore, project: Path
     assert ignore.read_text("utf-8") == "mine\n"
 
 
+def test_a_gitignore_is_made_for_a_folder_that_came_without_one(store: MemoryStore, project: Path) -> None:
+    write(project / ".mewcode/memory/team.md", "Cloned.")
+    store.save(FISCAL)
+    assert (project / ".mewcode/.gitignore").exists()
+
+
 def test_git_sees_the_memory_but_not_lock_and_trash(store: MemoryStore, project: Path) -> None:
     (project / ".git").rmdir()
     subprocess.run(["git", "init", "-q"], check=True, cwd=project)

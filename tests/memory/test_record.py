@@ -108,14 +108,13 @@ def test_a_bare_date_of_expiry_lasts_to_its_end_in_local_time() -> None:
         ("2026-11-29 10:00+02:00", datetime(2026, 11, 29, 10, tzinfo=timezone(timedelta(hours=2)))),
         (date(2026, 11, 29), datetime(2026, 11, 29).astimezone()),
         (datetime(2026, 11, 29, 10, 0, 0, 123456, UTC), datetime(2026, 11, 29, 10, 0, 0, 123000, UTC)),
-        (datetime(1, 1, 1), datetime(1, 1, 1, tzinfo=UTC)),  # noqa: DTZ001
     ],
 )
 def test_moment_of_what_files_hold(value: object, expected: datetime) -> None:
     assert moment(value) == expected
 
 
-@pytest.mark.parametrize("value", ["", "next week", "2026-13-45", 20261129, ["2026-11-29"]])
+@pytest.mark.parametrize("value", ["", "next week", "2026-13-45", "0001-01-01", "9999-12-31", 20261129, []])
 def test_moment_of_something_else_is_an_error(value: object) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the texts are Python's own
         moment(value)
