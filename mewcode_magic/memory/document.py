@@ -108,9 +108,14 @@ def write_document(memory: Memory) -> str:
         extra["metadata"] = {**nested, "type": memory.type}
     post = frontmatter.Post(memory.body)
     post.metadata = keys | extra
+    style: dict[str, Any] = {
+        "Dumper": yaml.SafeDumper,  # the one in C escapes emoji
+        "width": float("inf"),  # programs that read line by line trip over folded ones
+        "sort_keys": False,
+        "allow_unicode": r"\x85" not in repr(extra),  # PyYAML cannot read this line end as it writes it
+    }
     try:
-        # The dumper in C escapes emoji; folded lines are what line-by-line readers trip over.
-        text: str = frontmatter.dumps(post, Dumper=yaml.SafeDumper, sort_keys=False, width=float("inf"))
+        text: str = frontmatter.dumps(post, **style)
     except yaml.YAMLError as error:
         raise InvalidMemory(
             f"the memory {memory.name!r} has a key that cannot be written: {error}"

@@ -44,6 +44,7 @@ memories = st.builds(
 @example(Memory("a: b # c", "'\"", "user", "---\nname: x\n---", extra={"---": "---\n---"}))
 @example(Memory("404", "yes", "user", "+++\n{", source="1e3", extra={"<<": "x", "=": "y"}))
 @example(Memory("- [x](y.md)", "! &a *b |", "user", "\u2028\u0085", extra={"a": "x" * 300, "b": " y\n\n z "}))
+@example(Memory("n", "d", "user", "b", extra={"\x85": ["a\x85b"]}))
 def test_any_memory_reads_as_it_was_written(memory: Memory) -> None:
     assert read(write_document(memory)) == memory
 
