@@ -19,7 +19,7 @@ from mewcode_magic.memory.index import IndexLine, merged, parsed
 from mewcode_magic.memory.record import Memory, Place, moment
 from mewcode_magic.memory.trash import Trash
 
-__all__ = ["MAX_BYTES", "Contents", "MemoryFolder", "Problem", "ProblemKind"]
+__all__ = ["MAX_BYTES", "Contents", "MemoryFolder", "Problem", "ProblemKind", "real"]
 
 MAX_BYTES = 1 << 20
 """Larger files are not read: a memory is a note."""
@@ -116,7 +116,7 @@ class MemoryFolder:
 
     def refusal(self) -> str:
         """Return why the folder must not be used, or ""."""
-        if self._within is None or _resolved(self.path).is_relative_to(self._within.resolve()):
+        if self._within is None or real(self.path).is_relative_to(real(self._within)):
             return ""
         return "it leads out of the project over a link, which is not followed; put a folder there"
 
@@ -241,7 +241,7 @@ class MemoryFolder:
 
     def _refusal_of(self, path: Path, info: os.stat_result) -> str:
         """Return why a file must not be read, or ""."""
-        if path.is_symlink() and not _resolved(path).is_relative_to(self.path.resolve()):
+        if path.is_symlink() and not real(path).is_relative_to(real(self.path)):
             return "it is a link that leads out of the memory folder, which is not followed"
         if not stat.S_ISREG(info.st_mode):
             return "it is not a regular file"
@@ -250,16 +250,14 @@ class MemoryFolder:
         return ""
 
 
+def real(path: Path) -> Path:
+    """Return `path` with its links followed as far as they lead; links in a circle are no error."""
+    return Path(os.path.realpath(path))
+
+
 def _time_of(info: os.stat_result) -> datetime | None:
     """Return when a file last changed, or None for a time that no calendar has."""
     try:
         return moment(datetime.fromtimestamp(info.st_mtime, UTC))
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def _resolved(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # links in a circle
-        return Path(path.anchor)

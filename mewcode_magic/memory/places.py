@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mewcode_magic.errors import StorageError
 from mewcode_magic.files import private_folder, shown
-from mewcode_magic.memory.folder import MemoryFolder
+from mewcode_magic.memory.folder import MemoryFolder, real
 from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place
 from mewcode_magic.project import main_checkout, mark_private
 
@@ -23,7 +23,7 @@ class MemoryPlaces:
         self.project = main_checkout(project)
         personal = MemoryFolder(home / "memory", "user")
         ours = MemoryFolder(self.project / ".mewcode" / "memory", "project", within=self.project)
-        self.shared = personal.path.resolve() == ours.path.resolve()
+        self.shared = real(personal.path) == real(ours.path)
         self._folders: dict[Place, MemoryFolder] = {
             "user": personal,
             "project": personal if self.shared else ours,

@@ -182,6 +182,19 @@ def test_broken_and_circular_links_are_notices(store: MemoryStore, home: Path) -
     assert names(store) == ["broken", "prefers-polars"]
 
 
+def test_folders_that_are_broken_or_circular_links_are_one_clear_error(project: Path, home: Path) -> None:
+    home.mkdir()
+    (home / "memory").symlink_to(home / "memory")
+    (project / ".mewcode").mkdir()
+    (project / ".mewcode/memory").symlink_to("nowhere")
+    store = MemoryStore(project, home)
+    assert (names(store), store.index("user"), store.index("project")) == ([], "", "")
+    assert "the folder cannot be read" in store.notices[0]
+    for memory in (POLARS, FISCAL):
+        with pytest.raises(StorageError, match="cannot make the folder"):
+            store.save(memory)
+
+
 def test_a_folder_where_a_file_should_be_is_no_obstacle(store: MemoryStore, home: Path) -> None:
     (home / "memory/prefers-polars.md").mkdir(parents=True)
     (home / "memory/MEMORY.md").mkdir()
