@@ -21,7 +21,8 @@ IDLE_BEFORE_START = 0.3
 """Seconds without a cell after which the import begins: cells that follow one another are not held up."""
 PATIENCE = 30.0
 """Seconds that the thread stands still in all. Half-imported modules must not stay so for ever."""
-_LOOK = 0.01
+_LOOK = 0.02
+"""Seconds between two looks at whether a cell runs."""
 
 
 def warm(busy: threading.Event, *, module: str = SDK) -> threading.Thread | None:

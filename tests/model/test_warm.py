@@ -1,0 +1,118 @@
+"""The background import: it runs while the shell is idle, stands still otherwise, and blocks nobody."""
+
+import importlib
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from mewcode_magic.model import warm_up
+from mewcode_magic.model.warm import warm
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
+    """A package `heavy` whose first half sets `gate.reached`, and `gate.busy` as if a cell started then."""
+    gate = ModuleType("gate")
+    gate.reached = threading.Event()
+    gate.busy = threading.Event()
+    monkeypatch.setitem(sys.modules, "gate", gate)
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "heavy"
+    package.mkdir()
+    (package / "__init__.py").write_text("from heavy import first, second\n")
+    (package / "first.py").write_text("import gate\ngate.busy.set()\ngate.reached.set()\n")
+    (package / "second.py").write_text("DONE = True\n")
+    (tmp_path / "light.py").write_text("DONE = True\n")
+    (tmp_path / "broken.py").write_text("raise ImportError('half installed')\n")
+    yield gate
+    gate.busy.clear()
+    for name in ("heavy", "heavy.first", "heavy.second", "light", "broken"):
+        sys.modules.pop(name, None)
+
+
+def test_import_happens_while_the_shell_is_idle(gate: ModuleType) -> None:
+    finders = list(sys.meta_path)
+    thread = warm(threading.Event(), module="heavy")
+    assert thread is not None
+    thread.join(10)
+    assert "heavy.second" in sys.modules
+    assert sys.meta_path == finders
+    assert warm(threading.Event(), module="heavy") is None
+
+
+def test_import_does_not_begin_while_a_cell_runs(gate: ModuleType) -> None:
+    cell = threading.Event()
+    cell.set()
+    thread = warm(cell, module="heavy")
+    assert thread is not None
+    assert not gate.reached.wait(0.5)
+    cell.clear()
+    thread.join(10)
+    assert "heavy.second" in sys.modules
+
+
+def test_import_stands_still_between_modules_when_a_cell_starts(gate: ModuleType) -> None:
+    thread = warm(gate.busy, module="heavy")
+    assert thread is not None
+    assert gate.reached.wait(10)
+    thread.join(0.2)
+    assert "DONE" not in vars(sys.modules["heavy.second"])
+    assert importlib.import_module("light").DONE  # what the cell imports comes through meanwhile
+    assert thread.is_alive()
+    gate.busy.clear()
+    thread.join(10)
+    assert sys.modules["heavy.second"].DONE
+
+
+def test_cell_that_needs_the_module_gets_it_at_once(gate: ModuleType) -> None:
+    thread = warm(gate.busy, module="heavy")
+    assert thread is not None
+    assert gate.reached.wait(10)
+    assert importlib.import_module("heavy").second.DONE
+    assert gate.busy.is_set()
+    thread.join(10)
+
+
+def test_error_of_the_import_is_met_by_the_first_use(gate: ModuleType) -> None:
+    thread = warm(gate.busy, module="broken")
+    assert thread is not None
+    thread.join(10)
+    with pytest.raises(ImportError, match="half installed"):
+        importlib.import_module("broken")
+
+
+def test_source_of_what_was_imported_can_be_read(gate: ModuleType) -> None:
+    thread = warm(threading.Event(), module="light")
+    assert thread is not None
+    thread.join(10)
+    spec = sys.modules["light"].__spec__
+    assert spec is not None
+    assert spec.loader.get_source("light") == "DONE = True\n"
+
+
+@pytest.mark.parametrize(("variable", "value"), [("", ""), ("MEWCODE_MODEL", "offline")])
+def test_nothing_is_imported_for_the_offline_answers(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    if variable:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "some-key")
+        monkeypatch.setenv(variable, value)
+    before = threading.active_count()
+    warm_up(threading.Event())
+    assert threading.active_count() == before
+
+
+def test_kernel_that_ends_during_the_import_says_nothing() -> None:
+    code = (
+        "import threading, time; from mewcode_magic.model import warm_up; "
+        "warm_up(threading.Event()); time.sleep(0.5)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"ANTHROPIC_API_KEY": "some-key"}, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
