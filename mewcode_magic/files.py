@@ -112,7 +112,7 @@ def write_atomic(path: Path, text: str, *, mode: int = 0o600) -> None:
         StorageError: it cannot be written; the old content stands.
     """
     with storage_errors("write", path):
-        target = path.resolve()
+        target = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for links in a circle
         with contextlib.suppress(FileNotFoundError):
             mode = target.stat().st_mode & 0o777
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-", suffix=".tmp")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -44,7 +45,7 @@ class ReadFile:
             return ToolResult("a path cannot hold a NUL character", is_error=True)
         path = context.project / Path(arguments.path).expanduser()
         with storage_errors("read", path):
-            real = path.resolve()
+            real = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for links in a circle
             if not _is_inside(real, context):
                 question = PermissionAsked(self.name, f"Read {real}, outside the project and the memories?")
                 yield question
