@@ -53,7 +53,7 @@ def main_checkout(project: Path) -> Path:
             return project
         gitdir = (project / value).resolve()
         common = (gitdir / (gitdir / "commondir").read_text(encoding="utf-8").strip()).resolve()
-    except (OSError, UnicodeDecodeError):
+    except (OSError, RuntimeError, UnicodeDecodeError):  # RuntimeError: links in a circle
         return project
     return common.parent if common.name == ".git" else project
 
