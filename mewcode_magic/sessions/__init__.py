@@ -1,0 +1,17 @@
+"""Conversations on disk: JSONL files that survive crashes, other programs and full disks."""
+
+from mewcode_magic.sessions.chain import repair_chain
+from mewcode_magic.sessions.history import History, Resumed, ResumeReport
+from mewcode_magic.sessions.meta import SessionInfo
+from mewcode_magic.sessions.session import Session
+from mewcode_magic.sessions.store import SessionStore
+
+__all__ = [
+    "History",
+    "ResumeReport",
+    "Resumed",
+    "Session",
+    "SessionInfo",
+    "SessionStore",
+    "repair_chain",
+]

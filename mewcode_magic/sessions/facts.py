@@ -1,0 +1,323 @@
+"""What the list shows of a session: learnt from the ends of its file, from all of it, or record by record."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mewcode_magic.messages import Message, Usage
+from mewcode_magic.sessions.records import (
+    KINDS,
+    UNREADABLE,
+    Dialect,
+    Marker,
+    Record,
+    dialect_of_id,
+    read_line,
+    seconds_of,
+    text_of,
+)
+
+__all__ = ["TITLE_LENGTH", "Facts", "glance", "is_sound", "moment", "one_line", "survey"]
+
+TITLE_LENGTH = 50
+_BLOCKS = (4 * 1024, 64 * 1024, 1024 * 1024)
+"""Bytes looked at at either end of a file; more of them only where the ones before said too little."""
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
+_WRAPPER = re.compile(r"\s*<(system-reminder|relevant_memories)>.*?(?:</\1>|\Z)", re.DOTALL)
+_LONG_PROMPT = re.compile(
+    rb'\s*\{\s*"(?:role|type)"\s*:\s*"user"\s*,\s*"content"\s*:\s*"((?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4}){1,2000})'
+)
+_TIME_AT_END = re.compile(
+    rb'"(?:ts"\s*:\s*(\d+(?:\.\d+)?)|timestamp"\s*:\s*"([^"\\]+)")'
+    rb'(?:\s*,\s*"\w+"\s*:\s*(?:"[^"\\]*"|true|false|null|-?[\d.]+))*\s*\}\s*$'
+)
+_ID_TIME = re.compile(r"(?:session_)?(\d{8})[-_](\d{6})[-_]")
+_HINTS = (b'"title"', b'"summary"', b'"imported"')
+
+
+class _Skimmed(msgspec.Struct, gc=False):
+    """A record of either dialect without a look into its content."""
+
+    role: str | None = None
+    type: str | None = None
+    content: msgspec.Raw = msgspec.Raw()
+    ts: float | None = None
+    timestamp: datetime | None = None
+    usage: Usage | None = None
+    notebook: str | None = None
+
+
+_SKIMMED = msgspec.json.Decoder(_Skimmed)
+
+
+class _Seen(NamedTuple):
+    """What the list wants to know of a record; `content` is not looked into before it is needed."""
+
+    kind: str
+    ts: float | None
+    content: Any
+    usage: Usage | None = None
+    notebook: str | None = None
+    dialect: Dialect | None = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether it is part of the conversation, not a marker beside it."""
+        return self.kind in ("user", "assistant", "tool_result")
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a session; grows as records are seen in their order.
+
+    Times are Unix seconds. `messages` counts prompts, replies and runs of results; `tokens` adds up what all
+    replies took and gave; both are None if not all records were seen. `imported` is when it was imported.
+    """
+
+    dialect: Dialect
+    name: str | None = None
+    prompt: str | None = None
+    summary: str = ""
+    messages: int | None = 0
+    tokens: int | None = 0
+    created: float | None = None
+    last_active: float | None = None
+    notebook: str | None = None
+    imported: float | None = None
+    _in_results: bool = False
+
+    @property
+    def title(self) -> str:
+        """The title that it was given, else the first prompt; empty if there is neither."""
+        return self.name or self.prompt or ""
+
+    def add(self, message: Message) -> None:
+        """Take a message that was appended."""
+        self._in_results = False
+        kind = "tool_result" if message.tool_results() else message.role
+        self.see([_Seen(kind, message.ts, message.content, message.usage, message.notebook)])
+
+    def see(self, records: Iterable[_Seen]) -> None:
+        """Take the next records."""
+        for seen in records:
+            self.dialect = seen.dialect or self.dialect
+            if seen.is_said:
+                self._see_said(seen)
+            elif seen.kind == "title":
+                self.name = one_line(_text(seen.content)) or None
+            elif seen.kind == "summary":
+                self.summary = one_line(_text(seen.content))
+            elif seen.kind == "imported":
+                self.imported = seen.ts
+
+    def _see_said(self, seen: _Seen) -> None:
+        if self.messages is not None and not (seen.kind == "tool_result" and self._in_results):
+            self.messages += 1
+        self._in_results = seen.kind == "tool_result"
+        if seen.kind == "user":
+            if self.prompt is None:
+                self.prompt = _title(_text(seen.content))
+            self.notebook = seen.notebook or self.notebook
+        if self.tokens is not None and seen.usage is not None:
+            self.tokens += seen.usage.prompt_tokens + seen.usage.output_tokens
+        if seen.ts is not None:
+            self.created = seen.ts if self.created is None else self.created
+            self.last_active = seen.ts
+
+
+def survey(path: Path) -> Facts:
+    """Return the facts after a look at every record.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    facts = Facts(dialect_of_id(path.stem))
+    with path.open("rb") as file:
+        for line in file:
+            facts.see(_skim(line))
+    if facts.created is None:
+        facts.created = _time_of_id(path.stem)
+    return facts
+
+
+def glance(descriptor: int, size: int, session_id: str) -> Facts:
+    """Return the facts that the two ends of a file tell, however long its lines are; counts stay open.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    facts = Facts(dialect_of_id(session_id), messages=None, tokens=None)
+    head = _see_head(facts, descriptor, size)
+    created = _time_of_id(session_id) if facts.created is None else facts.created
+    _see_tail(facts, descriptor, size, head)
+    facts.created = created
+    return facts
+
+
+def is_sound(descriptor: int, size: int) -> bool:
+    """Tell whether the end of a file, as far as a glance reaches, is whole.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    offset = max(0, size - _BLOCKS[1])
+    lines = os.pread(descriptor, _BLOCKS[1], offset).split(b"\n")
+    return not lines.pop() and not any(read_line(line).lost for line in lines[bool(offset) :])
+
+
+def moment(ts: float | None) -> datetime | None:
+    """Return Unix seconds as a datetime in UTC; None also for a time that no calendar has."""
+    if ts is None:
+        return None
+    try:
+        return datetime.fromtimestamp(ts, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def one_line(text: str) -> str:
+    """Return the text with every run of white space and control characters as one blank."""
+    return _CONTROLS.sub(" ", text).strip()
+
+
+def _see_head(facts: Facts, descriptor: int, size: int) -> bytes:
+    """See the records up to the first prompt; return what of the file was read for it."""
+    head = b""
+    for limit in _BLOCKS:
+        head = os.pread(descriptor, limit, 0)
+        lines = head.split(b"\n")
+        cut = lines.pop() if len(head) < size else b""
+        seen: list[_Seen] = []
+        for line in lines:
+            records = _skim(line)
+            seen += records
+            if any(_is_prompt(record) for record in records):
+                facts.see(seen)
+                return head
+        if (prompt := _prompt_of_cut(cut)) is not None:
+            facts.see(seen)
+            facts.prompt = prompt
+            return head
+        if len(head) == size:
+            break
+    facts.see(seen)
+    return head
+
+
+def _see_tail(facts: Facts, descriptor: int, size: int, head: bytes) -> None:
+    """See the last record of the conversation and the markers near it."""
+    for limit in _BLOCKS:
+        offset = max(0, size - limit)
+        tail = head if offset == 0 and len(head) == size else os.pread(descriptor, limit, offset)
+        lines = tail.split(b"\n")
+        cut = lines.pop(0) if offset else b""
+        seen: list[_Seen] = []
+        active = notebook = False
+        for line in reversed(lines):
+            if not line:
+                continue
+            hinted = any(hint in line for hint in _HINTS) or (not notebook and b'"notebook"' in line)
+            if hinted or not active:
+                records = _skim(line)
+                seen += reversed(records)
+                active = active or any(record.is_said and record.ts is not None for record in records)
+                notebook = notebook or any(record.notebook for record in records)
+        if not active and (ts := _time_of_cut(cut)) is not None:
+            seen.append(_Seen("assistant", ts, ""))
+            active = True
+        if active or offset == 0:
+            break
+    facts.see(reversed(seen))
+
+
+def _skim(line: bytes) -> list[_Seen]:
+    """Return the records in a line, whatever state it is in."""
+    try:
+        record = _SKIMMED.decode(line)
+    except UNREADABLE:
+        return [_seen(record) for record in read_line(line).records]
+    dialect: Dialect = "role" if record.role in KINDS else "typed"
+    kind = record.role if dialect == "role" else record.type
+    if kind not in KINDS:
+        return []
+    ts = record.ts if record.timestamp is None else seconds_of(record.timestamp)
+    return [_Seen(kind, ts, record.content, record.usage, record.notebook, dialect)]
+
+
+def _seen(record: Record) -> _Seen:
+    if isinstance(record, Message):
+        return _Seen(record.role, record.ts, record.content, record.usage, record.notebook)
+    if isinstance(record, Marker):
+        return _Seen(record.kind, record.ts, record.content)
+    return _Seen("tool_result", record.ts, "")
+
+
+def _is_prompt(seen: _Seen) -> bool:
+    return seen.kind == "user" and _title(_text(seen.content)) is not None
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, msgspec.Raw):
+        try:
+            content = msgspec.json.decode(bytes(content).decode("utf-8", "replace"))
+        except UNREADABLE:
+            return ""
+    return text_of(content)
+
+
+def _title(prompt: str) -> str | None:
+    """Return a title made of what the user typed, at most 50 characters; None if that is nothing.
+
+    Some programs record blocks of their own in front of it.
+    """
+    while wrapper := _WRAPPER.match(prompt):
+        prompt = prompt[wrapper.end() :]
+    title = one_line(prompt.lstrip()[:2_000])
+    return (title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1] + "…") or None
+
+
+def _prompt_of_cut(line: bytes) -> str | None:
+    """Return the title in the beginning of a line that is too long to be read for it."""
+    match = _LONG_PROMPT.match(line)
+    if match is None:
+        return None
+    text: str = json.loads(f'"{match[1].decode("utf-8", "ignore")}"', strict=False)
+    return _title(text.encode("utf-8", "ignore").decode())
+
+
+def _time_of_cut(line: bytes) -> float | None:
+    """Return the time of a record of which only the end was read.
+
+    Nothing but plain values stands between the time and the brace that closes the line, so it is the
+    record's own, not that of an object inside it.
+    """
+    match = _TIME_AT_END.search(line[-_BLOCKS[0] :])
+    if match is None:
+        return None
+    if match[1]:
+        return float(match[1])
+    try:
+        return seconds_of(datetime.fromisoformat(match[2].decode()))
+    except ValueError:
+        return None
+
+
+def _time_of_id(session_id: str) -> float | None:
+    """Return the local time that an id begins with, in Unix seconds."""
+    match = _ID_TIME.match(session_id)
+    if match is None:
+        return None
+    try:
+        return datetime.strptime("".join(match.groups()), "%Y%m%d%H%M%S").astimezone().timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None

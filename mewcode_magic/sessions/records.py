@@ -1,0 +1,328 @@
+"""The records of a session file, as values: one JSON object a line, in either of two dialects.
+
+::
+
+    role    {"role": "user", "content": "…", "ts": 1736951405}
+            {"role": "tool_result", "tool_use_id": "t1", "content": "…", "ts": 1736951408}
+    typed   {"type": "user", "content": "…", "timestamp": "2026-06-18T09:15:00.123456+00:00"}
+            {"type": "tool_result", "content": "…", "timestamp": "…", "tool_use_id": "t1", "is_error": false}
+
+`content` is a string or a list of the API's blocks; of a user record it is what the user typed. Extra keys in
+both dialects: `injected`, `recalled`, `notebook`, `cell` on user records, `model`, `usage`, `interrupted` on
+assistant records, `is_error`, `variables` on results. Beside the conversation stand markers, among them
+`compact_boundary` with `{"summary": "…", "keep": [records without their time]}`. Keys that nobody here knows
+stay in the file, which is only ever appended to, and are left out of the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from mewcode_magic.messages import Block, Message, Surfaced, Usage
+from mewcode_magic.sessions.salvage import salvage
+
+__all__ = [
+    "KINDS",
+    "UNREADABLE",
+    "Dialect",
+    "Line",
+    "Marker",
+    "Record",
+    "Result",
+    "dialect_of",
+    "dialect_of_id",
+    "read_line",
+    "record_of",
+    "result_block",
+    "role_message",
+    "role_result",
+    "seconds_of",
+    "text_of",
+    "typed_record",
+]
+
+Dialect: TypeAlias = Literal["role", "typed"]
+
+MARKERS = frozenset(
+    {"system_prompt", "compression", "compact_boundary", "title", "summary", "trimmed", "imported"}
+)
+KINDS = MARKERS | {"user", "assistant", "tool_result"}
+
+UNREADABLE = (msgspec.MsgspecError, RecursionError)
+"""What decoding a line raises: it is no JSON, it does not fit, or it is nested too deeply."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A call's result; several in a row are one user message."""
+
+    tool_use_id: str
+    content: str | list[Block]
+    is_error: bool = False
+    ts: float | None = None
+    variables: list[str] = []
+
+
+class Marker(msgspec.Struct, frozen=True):
+    """A record that is no part of the conversation; `kind` is one of `MARKERS`."""
+
+    kind: str
+    content: Any
+    ts: float | None = None
+
+
+Record: TypeAlias = Message | Result | Marker
+
+
+class Line(NamedTuple):
+    """What one line of a file holds.
+
+    `lost`: the line, or a part of it, could not be read or is of no known kind. `mended`: all of it was
+    read, but bytes or characters that are no text were replaced.
+    """
+
+    records: list[Record]
+    lost: bool = False
+    mended: bool = False
+
+
+class _RoleResult(Result, frozen=True, kw_only=True):
+    role: Literal["tool_result"]
+
+
+# A time without an offset, as older files have it, is left to the slow way.
+_Stamp: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class _TypedUser(msgspec.Struct, frozen=True, tag_field="type", tag="user"):
+    content: str | list[Block]
+    timestamp: _Stamp
+    injected: list[Block] | None = None
+    recalled: list[Surfaced] | None = None
+    notebook: str | None = None
+    cell: str | None = None
+
+
+class _TypedAssistant(msgspec.Struct, frozen=True, tag_field="type", tag="assistant"):
+    content: str | list[Block]
+    timestamp: _Stamp
+    model: str | None = None
+    usage: Usage | None = None
+    interrupted: bool = False
+
+
+class _TypedResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result"):
+    content: str | list[Block]
+    timestamp: _Stamp
+    tool_use_id: str
+    is_error: bool = False
+    variables: list[str] | None = None
+
+
+# Decoding straight into the values is what makes a long session load as fast as its JSON can be parsed.
+# In the role dialect the records of prompts and replies have the very fields of a Message.
+role_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
+"""Return the user or assistant record in a line of the role dialect: the quick way.
+
+It raises one of `UNREADABLE` for a line that holds no sound record of these; `read_line` takes every line.
+"""
+role_result: Callable[[bytes], Result] = msgspec.json.Decoder(_RoleResult).decode
+"""Return the result in a line of the role dialect, or raise as `role_message` does."""
+_TYPED = msgspec.json.Decoder(_TypedUser | _TypedAssistant | _TypedResult)
+_JSON = msgspec.json.Decoder()
+
+_T = TypeVar("_T")
+
+_EXTRAS: tuple[tuple[str, Any], ...] = (
+    ("injected", list[Block]),
+    ("recalled", list[Surfaced]),
+    ("notebook", str),
+    ("cell", str),
+    ("model", str),
+    ("interrupted", bool),
+)
+_BOM = b"\xef\xbb\xbf"
+
+
+def typed_record(line: bytes) -> Message | Result:
+    """Return what was said in a line of the typed dialect, or raise as `role_message` does."""
+    record = _TYPED.decode(line)
+    ts = record.timestamp.timestamp()
+    if type(record) is _TypedResult:  # isinstance costs a quarter of all this
+        return Result(
+            tool_use_id=record.tool_use_id,
+            content=record.content,
+            is_error=record.is_error,
+            ts=ts,
+            variables=record.variables or [],
+        )
+    if type(record) is _TypedAssistant:
+        return Message(
+            role="assistant",
+            content=record.content,
+            ts=ts,
+            model=record.model,
+            usage=record.usage,
+            interrupted=record.interrupted,
+        )
+    return Message(
+        role="user",
+        content=record.content,
+        injected=record.injected or [],
+        ts=ts,
+        recalled=record.recalled or [],
+        notebook=record.notebook,
+        cell=record.cell,
+    )
+
+
+def read_line(line: bytes) -> Line:
+    """Return what a line of a session file holds, in either dialect and whatever state it is in.
+
+    Bytes that are no UTF-8, halves of surrogate pairs, runs of NUL, a byte order mark, and two records on
+    one line, one of them torn, are put up with.
+    """
+    body = line.strip(b" \t\r\n\0").removeprefix(_BOM)
+    if not body:
+        return Line([], lost=b"\0" in line)
+    try:
+        found, lost, mended = [_JSON.decode(body)], False, b"\0" in line
+    except UNREADABLE:
+        found, lost = salvage(body, _is_whole_record)
+        mended = not lost
+    records = [record for value in found if (record := record_of(value)) is not None]
+    return Line(records, lost=lost or len(records) < len(found), mended=mended)
+
+
+def record_of(value: Any) -> Record | None:
+    """Return the record that a parsed line, or an entry of a boundary's `keep`, is; None if it is none.
+
+    An extra key with a value of the wrong form is left out; the record is not lost for it.
+    """
+    kind = _kind(value)
+    if kind is None:
+        return None
+    ts = _time(value)
+    if kind in MARKERS:
+        marker = Marker(kind, value.get("content"), ts)
+        return None if kind == "compact_boundary" and not _is_complete(marker.content) else marker
+    content = value.get("content", "" if kind == "tool_result" else None)
+    if not _is_content(content):
+        return None
+    if kind == "tool_result":
+        call = value.get("tool_use_id")
+        if not isinstance(call, str):
+            return None
+        names = _fitting(value.get("variables"), list[str])
+        failed = value.get("is_error") is True
+        return Result(tool_use_id=call, content=content, is_error=failed, ts=ts, variables=names or [])
+    extras = {
+        name: fitting
+        for name, form in _EXTRAS
+        if name in value and (fitting := _fitting(value[name], form)) is not None
+    }
+    role: Literal["user", "assistant"] = "user" if kind == "user" else "assistant"
+    return Message(role=role, content=content, ts=ts, usage=_usage(value.get("usage")), **extras)
+
+
+def dialect_of(line: bytes) -> Dialect | None:
+    """Return the dialect of a line that holds a record, else None."""
+    try:
+        value = _JSON.decode(line)
+    except UNREADABLE:
+        return None
+    if _kind(value) is None:
+        return None
+    return "role" if value.get("role") in KINDS else "typed"
+
+
+def dialect_of_id(session_id: str) -> Dialect:
+    """Return the dialect that a session with this id was most likely begun in."""
+    return "typed" if session_id.startswith("session_") else "role"
+
+
+def result_block(result: Result) -> Block:
+    """Return the API's block for a result."""
+    block: Block = {"type": "tool_result", "tool_use_id": result.tool_use_id, "content": result.content}
+    if result.is_error:
+        block["is_error"] = True
+    return block
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a marker's or record's content: a string as it is, of blocks their text."""
+    if isinstance(content, list):
+        return "\n\n".join(_texts(content))
+    return content if isinstance(content, str) else ""
+
+
+def _texts(blocks: list[Any]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
+            yield block["text"]
+
+
+def _kind(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    for key in ("role", "type"):
+        kind = value.get(key)
+        if isinstance(kind, str) and kind in KINDS:
+            return kind
+    return None
+
+
+def _is_whole_record(value: Any) -> bool:
+    """Tell a record of the file from an object inside one: only the former has a time."""
+    return _kind(value) is not None and _time(value) is not None
+
+
+def _is_complete(content: Any) -> bool:
+    """Tell a boundary that can be resumed from."""
+    return (
+        isinstance(content, dict)
+        and isinstance(content.get("summary"), str)
+        and isinstance(content.get("keep"), list)
+    )
+
+
+def _is_content(content: Any) -> bool:
+    return isinstance(content, str) or (
+        isinstance(content, list) and all(isinstance(b, dict) for b in content)
+    )
+
+
+def _time(value: dict[str, Any]) -> float | None:
+    ts, stamp = value.get("ts"), value.get("timestamp")
+    try:
+        if isinstance(ts, int | float) and not isinstance(ts, bool):
+            return float(ts)
+        if isinstance(stamp, str):
+            return seconds_of(datetime.fromisoformat(stamp))
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def seconds_of(stamp: datetime | None) -> float | None:
+    """Return Unix seconds; a time without an offset is UTC, as older files have it."""
+    if stamp is None:
+        return None
+    return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+def _usage(value: Any) -> Usage | None:
+    """Return the tokens of the API's usage object; counts that it leaves open are null."""
+    if not isinstance(value, dict):
+        return None
+    return _fitting({name: count for name, count in value.items() if count is not None}, Usage)
+
+
+def _fitting(value: Any, form: type[_T]) -> _T | None:
+    try:
+        return msgspec.convert(value, form)
+    except msgspec.ValidationError:
+        return None

@@ -1,0 +1,84 @@
+"""Reading what is left of a line that is not sound JSON.
+
+Crashed appends and two writers at once leave runs of NUL, half a record with the next one on the same line,
+bytes that are no UTF-8 and halves of surrogate pairs. Whole records among them are still to be had.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+__all__ = ["salvage"]
+
+_START = re.compile(r'\{\s*"(?:role|type)"\s*:')
+_GAP = " \t\r\0"
+
+MAX_FAILURES = 100
+"""Places at which a line may look like a record and be none; each may take a look at the whole line."""
+
+
+def salvage(line: bytes, is_whole: Callable[[Any], bool]) -> tuple[list[Any], bool]:
+    """Return the whole records of a damaged line in their order, and whether a part of it was lost.
+
+    They are sought at both ends of the line, where a torn write leaves them. `is_whole` tells a record from
+    an object inside one, which may be all that is left of a record.
+    """
+    text = line.decode("utf-8", "replace")
+    records: list[Any] = []
+    start = 0
+    while start < len(text) and (read := _parse(text, start)) is not None:
+        value, start = read
+        records.append(value)
+    if start == len(text):
+        return records, False
+    return [*records, *_last_records(text, start, is_whole)], True
+
+
+def _last_records(text: str, start: int, is_whole: Callable[[Any], bool]) -> list[Any]:
+    """Return the records that follow one another up to the end of the text, none of them before `start`."""
+    records: list[Any] = []
+    end = len(text)
+    failures = 0
+    starts = [match.start() for match in _START.finditer(text, start)]
+    for position in reversed(starts):
+        read = _parse(text, position)
+        if read is None:
+            failures += 1
+            if failures == MAX_FAILURES:
+                break
+        elif read[1] == end and is_whole(read[0]):
+            records.append(read[0])
+            end = position
+    return records[::-1]
+
+
+def _parse(text: str, start: int) -> tuple[Any, int] | None:
+    """Return the value that begins at `start`, and where the next may begin; None if there is none."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+        value = _clean(value)
+    except (ValueError, RecursionError):
+        return None
+    while end < len(text) and text[end] in _GAP:
+        end += 1
+    return value, end
+
+
+def _clean(value: Any) -> Any:
+    """Return `value` with whole characters only: surrogate pairs joined, halves of them replaced.
+
+    Raises:
+        ValueError: it holds a number that JSON does not have.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return msgspec.json.decode(whole)
+
+
+# Control characters inside strings are let pass, and numbers that other writers invent become null.
+_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)

@@ -1,0 +1,92 @@
+"""Deleted and long inactive sessions: moved aside, and removed for good after a while.
+
+A file in the trash is as old as its deletion.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mewcode_magic.errors import SessionInUse
+from mewcode_magic.files import private_folder, storage_errors
+from mewcode_magic.sessions.facts import is_sound
+from mewcode_magic.sessions.listing import facts_of, session_file
+from mewcode_magic.sessions.session import lock_session
+
+__all__ = ["empty_trash", "move_if_inactive", "move_to_trash"]
+
+_TRASH = ".trash"
+
+
+def move_to_trash(path: Path) -> None:
+    """Move a session's files to the trash; the caller has its lock.
+
+    Raises:
+        StorageError: they cannot be moved.
+    """
+    trash = private_folder(path.parent / _TRASH)
+    # The JSONL last: until it is gone the session is there.
+    for file in (path.with_suffix(".meta"), path):
+        with storage_errors("move to the trash", file):
+            if file.is_symlink() or not file.exists():
+                continue
+            os.utime(file)
+            file.replace(trash / file.name)
+    path.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def move_if_inactive(path: Path, since: float) -> bool:
+    """Move a session to the trash if nothing was said in it `since` then, in Unix seconds; tell whether.
+
+    It stays if it is open, or its end is damaged, or tells no time.
+
+    Raises:
+        StorageError: it cannot be read or moved.
+    """
+    if not _is_inactive(path, since):
+        return False
+    try:
+        lock = lock_session(path)
+    except SessionInUse:
+        return False
+    try:
+        inactive = _is_inactive(path, since)  # somebody may have been here before the lock was had
+        if inactive:
+            move_to_trash(path)
+        return inactive
+    finally:
+        lock.release()
+
+
+def empty_trash(folder: Path, before: float) -> None:
+    """Remove what was moved to the trash of a sessions folder before then, in Unix seconds.
+
+    Raises:
+        StorageError: something cannot be removed.
+    """
+    trash = folder / _TRASH
+    with storage_errors("empty", trash):
+        try:
+            with os.scandir(trash) as found:
+                entries = [entry for entry in found if entry.is_file(follow_symlinks=False)]
+        except FileNotFoundError:
+            return
+        for entry in entries:
+            if entry.stat(follow_symlinks=False).st_mtime < before:
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def _is_inactive(path: Path, since: float) -> bool:
+    file = session_file(path.parent, path.stem)
+    if file is None:
+        return False
+    facts = facts_of(file, cached=False)
+    if facts.last_active is None or max(facts.last_active, facts.imported or 0.0) >= since:
+        return False
+    with storage_errors("read", path):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            return is_sound(descriptor, file.stat.st_size)
+        finally:
+            os.close(descriptor)
