@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 from mewcode_magic.errors import ModelError
 from mewcode_magic.events import ModelEvent, Request
 from mewcode_magic.model.connection import Connection
+from mewcode_magic.model.names import DEFAULT_MODEL
 from mewcode_magic.model.reply import Reply
 
 if TYPE_CHECKING:
     from mewcode_magic.model.wire import Wire
 
-__all__ = ["DEFAULT_MODEL", "Claude"]
+__all__ = ["Claude"]
 
-DEFAULT_MODEL = "claude-sonnet-5-5"
-"""The newest Sonnet that the SDK names."""
 MAX_RETRIES = 2
 """How often the SDK repeats a request that was not answered; its own default."""
 READ_TIMEOUT = 600.0

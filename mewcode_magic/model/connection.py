@@ -31,6 +31,7 @@ _URL = re.compile(
     r"(?P<scheme>https?)://((?P<login>[^/?#\s]*)@)?(?P<address>[^/?#@\s]+[^?#\s]*)(\S*)", re.IGNORECASE
 )
 _ANY_KEY = re.compile(r"\bsk-[A-Za-z0-9_-]{8,}")
+_ANY_LOGIN = re.compile(r"//[^/@\s]+@")
 _LONG_SECRET = 8
 """Characters from which on a secret is masked inside words too; a short one may be part of many."""
 
@@ -111,4 +112,4 @@ class Connection:
             if len(secret) < _LONG_SECRET:
                 pattern = rf"(?<!\w){pattern}(?!\w)"
             text = re.sub(pattern, "[key]", text)
-        return _ANY_KEY.sub("[key]", text)
+        return _ANY_LOGIN.sub("//[key]@", _ANY_KEY.sub("[key]", text))

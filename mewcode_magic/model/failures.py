@@ -162,6 +162,13 @@ class Failures:
             body = json.loads(answer.read())
         raise self.refusal(answer.status_code, _said(body), answer.headers)
 
+    def no_client(self, error: Exception) -> ModelError:
+        """Return the error for settings of the environment that no client can be made with."""
+        return Unreachable(
+            f"no connection can be prepared ({self._quoted(str(error))}); check the settings of proxy and "
+            "certificates in the environment: HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE"
+        )
+
     def no_address(self) -> ModelError:
         """Return the error for a base URL that is no address."""
         return Unreachable(
@@ -200,29 +207,27 @@ class Failures:
         return near[0] if near and not self.connection.is_custom else "another"
 
     def _unreachable(self, error: Exception) -> ModelError:
-        causes = list(_causes(error))
         server = self._server
-        start = (
+        look = (
             f"start the server, or correct {BASE_URL_VARIABLE}"
             if self.connection.is_custom
-            else ("check the network connection, VPN or proxy")
+            else "check the network connection, VPN or proxy"
         )
-        for cause in causes:
+        cause: BaseException = error
+        for cause in _causes(error):
             match cause:
                 case socket.gaierror():
-                    return Unreachable(
-                        f"the host of {server} cannot be found; check the network, VPN or proxy"
-                    )
+                    return Unreachable(f"the host of {server} cannot be found; {look}")
                 case ssl.SSLError():
                     return Unreachable(
                         f"no secure connection to {server} ({self._quoted(cause.reason or str(cause))}); "
                         "if a proxy has a certificate of its own, name that in SSL_CERT_FILE"
                     )
                 case ConnectionRefusedError():
-                    return Unreachable(f"nothing listens at {server}; {start}")
+                    return Unreachable(f"nothing listens at {server}; {look}")
                 case httpx2.TimeoutException():
-                    return Unreachable(f"{server} did not answer in time; {start}, or run the cell again")
-        return Unreachable(f"no connection to {server} ({self._quoted(str(causes[-1]))}); {start}")
+                    return Unreachable(f"{server} did not answer in time; {look}, or run the cell again")
+        return Unreachable(f"no connection to {server} ({self._quoted(str(cause) or repr(cause))}); {look}")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

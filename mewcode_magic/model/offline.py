@@ -14,6 +14,7 @@ from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep
 from mewcode_magic.model.connection import HOW_TO_CONNECT
 from mewcode_magic.model.conversation import Conversation, QuotedMemory, read_request
+from mewcode_magic.model.names import OFFLINE
 
 __all__ = ["Offline"]
 
@@ -32,7 +33,7 @@ _PIECE = re.compile(r"(?:\s*\S+){1,4}\s*")
 class Offline:
     """Quotes what fits the question and saves what it is told to; it sees only the request."""
 
-    name = "offline"
+    name = OFFLINE
 
     def stream(self, request: Request) -> Iterator[ModelEvent]:
         """Yield the answer: a call of `Remember` for a prompt that says to remember, else text."""

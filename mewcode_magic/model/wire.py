@@ -8,6 +8,7 @@ Only this module and `failures` import the SDK.
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Generator
 from typing import Any
 
@@ -37,12 +38,24 @@ class Wire:
         max_retries: int,
         read_timeout: float,
     ) -> None:
+        """Make the client; nothing is sent.
+
+        Raises:
+            Unreachable: the settings of proxy, certificates or address cannot be used.
+        """
         self.connection = connection
         self.failures = Failures(model, connection)
         self._model = model
         try:
+            # Made here, since the one that the SDK makes of itself complains on stderr where this one raises.
+            http = anthropic.DefaultHttpxClient()
+        except (ValueError, OSError, ImportError) as error:
+            raise self.failures.no_client(error) from None
+        weakref.finalize(self, http.close)
+        try:
             self._client = anthropic.Anthropic(
                 **options,
+                http_client=http,
                 max_retries=max_retries,
                 timeout=anthropic.Timeout(read_timeout, connect=CONNECT_TIMEOUT),
                 middleware=[self._heed_wait],
@@ -87,7 +100,7 @@ class Wire:
                 if not sent.data or sent.data == "[DONE]":
                     continue
                 event = {"type": sent.event, **sent.json()}
-                if event["type"] == "error":
+                if event["type"] == "error" or event.get("error"):
                     raise self.failures.from_event(event)
                 empty = False
                 yield event

@@ -17,7 +17,8 @@ from api_server import ApiServer, Block, Fault
 from mewcode_magic import errors
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta, ThinkingDelta
 from mewcode_magic.messages import Usage
-from mewcode_magic.model import DEFAULT_MODEL, Claude, choose_model
+from mewcode_magic.model import DEFAULT_MODEL, choose_model
+from mewcode_magic.model.claude import Claude
 
 KEY = "sk-ant-api03-n0tARealKeyAtAll-0123456789"
 HELLO = Request(
@@ -485,6 +486,30 @@ def test_server_that_never_answers_times_out(monkeypatch: pytest.MonkeyPatch) ->
         error = failure(Claude("claude-test", max_retries=0, read_timeout=0.05))
     assert isinstance(error, errors.Unreachable)
     assert "did not answer in time" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SSL_CERT_FILE", "/no/such/file"),
+        ("SSL_CERT_FILE", __file__),
+        ("HTTPS_PROXY", "gopher://ann:passw0rd@proxy"),
+        ("ALL_PROXY", "socks5://ann:passw0rd@proxy"),
+    ],
+)
+def test_settings_that_no_connection_can_be_made_with_are_named(
+    server: ApiServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    variable: str,
+    value: str,
+) -> None:
+    monkeypatch.setenv(variable, value)
+    error = failure()
+    assert isinstance(error, errors.Unreachable)
+    assert variable in str(error)
+    assert "passw0rd" not in str(error)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -44,5 +44,5 @@ def test_secrets_are_masked_in_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-my-own")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://ann:pass%20word!@host")
     connection = Connection.from_environment()
-    text = "xa-key-of-my-ownx, pass word!, sk-other-12345678, a-key"
-    assert connection.masked(text) == "x[key]x, [key], [key], a-key"
+    text = "xa-key-of-my-ownx, pass word!, sk-other-12345678, a-key, ftp://me:too@proxy"
+    assert connection.masked(text) == "x[key]x, [key], [key], a-key, ftp://[key]@proxy"

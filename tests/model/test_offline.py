@@ -11,7 +11,7 @@ from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, Te
 from mewcode_magic.instructions import load_instructions
 from mewcode_magic.memory import MemoryStore, memory_from_text, recall
 from mewcode_magic.messages import Usage
-from mewcode_magic.model import Offline
+from mewcode_magic.model.offline import Offline
 
 NOW = datetime.now(UTC)
 REMEMBER = {"name": "Remember", "description": "saves", "input_schema": {"type": "object"}}
