@@ -242,9 +242,11 @@ class Mew:
         return [*self._notices, *notices, *news], front
 
     def _choose(self, name: str | None) -> Model:
-        if name is None and self._model is not None and not isinstance(self._model, str):
-            return self._model
-        return choose_model(name or self._model or self.settings.model, settings=self.settings)
+        if name:
+            return choose_model(name, settings=self.settings)
+        if self._model is None or isinstance(self._model, str):
+            return choose_model(self._model or self.settings.model, settings=self.settings)
+        return self._model
 
     def _abandon_turn(self) -> None:
         turn, self._turn = self._turn, None

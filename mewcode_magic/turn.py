@@ -52,6 +52,8 @@ class _Reply:
     blocks: list[Block] = field(default_factory=list)
     partial: list[str] = field(default_factory=list)
     recorded: Message | None = None
+    open_calls: list[Block] = field(default_factory=list)
+    """Calls that are recorded and have no result yet."""
     stop_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
@@ -86,15 +88,31 @@ class _Reply:
                 blocks.pop()
         if not any(b.get("type") == "tool_use" or str(b.get("text", "")).strip() for b in blocks):
             return None
-        message = Message(
+        # Counted as recorded even if the write fails: the session keeps it and writes it before the next.
+        self.recorded = Message(
             role="assistant",
             content=blocks,
             model=self.model or model,
             usage=self.usage if self.stop_reason else None,
             interrupted=interrupted,
         )
-        self.recorded = session.append(message)
+        self.open_calls = self.recorded.tool_uses()
+        session.append(self.recorded)
         return self.recorded
+
+    def record_results(self, session: Session, results: list[ToolResult]) -> None:
+        """Record the results of the calls, in their order; a call without one was not run."""
+        calls, self.open_calls = self.open_calls, []
+        if not calls:
+            return
+        content: list[Block] = []
+        for index, call in enumerate(calls):
+            result = results[index] if index < len(results) else ToolResult(NOT_RUN, is_error=True)
+            block: Block = {"type": "tool_result", "tool_use_id": call["id"], "content": result.text}
+            if result.is_error:
+                block["is_error"] = True
+            content.append(block)
+        session.append(Message(role="user", content=content))
 
     def remarks(self, request: Request) -> Iterator[Notice]:
         """Tell the user why the reply is shorter than it might be."""
@@ -126,6 +144,7 @@ def run_turn(
     answer = ""
     rounds = 0
     reply = _Reply()
+    results: list[ToolResult] = []
 
     def ended(stop: Literal["done", "interrupted", "limit"]) -> TurnEnded:
         return TurnEnded(answer, name, usage, time.monotonic() - started, rounds, stop)
@@ -141,8 +160,10 @@ def run_turn(
             name = reply.model or name
             answer = message.text() if message else answer
             yield from reply.remarks(sent)
-            if calls := message.tool_uses() if message else []:
-                yield from _run_calls(calls, session, tools, context)
+            results = []
+            if reply.open_calls:
+                yield from _run_calls(reply.open_calls, results, tools, context)
+                reply.record_results(session, results)
             elif reply.stop_reason != "pause_turn":
                 yield ended("done")
                 return
@@ -151,36 +172,28 @@ def run_turn(
     except BaseException as error:
         # Also GeneratorExit: a consumer that stops listening has stopped the turn.
         message = reply.record(session, model.name, interrupted=True)
-        _answer_open_calls(session)
+        reply.record_results(session, results)
         if isinstance(error, KeyboardInterrupt):
             answer = message.text() if message else ""
             yield ended("interrupted")
         raise
 
 
-def _answer_open_calls(session: Session) -> None:
-    """Give each call of the last message that has no result an error result."""
-    if session.messages and (calls := session.messages[-1].tool_uses()):
-        session.append(_results([(call, ToolResult(NOT_RUN, is_error=True)) for call in calls]))
-
-
 def _run_calls(
-    calls: list[Block], session: Session, tools: dict[str, Tool], context: ToolContext
+    calls: list[Block], results: list[ToolResult], tools: dict[str, Tool], context: ToolContext
 ) -> Iterator[Event]:
-    """Run the calls one after the other and record their results as one message."""
-    done: list[tuple[Block, ToolResult]] = []
-    try:
-        for call in calls:
-            started = time.monotonic()
-            yield ToolStarted(call["id"], call["name"], call["input"])
+    """Run the calls one after the other and put their results into `results`, also when stopped."""
+    for call in calls:
+        started = time.monotonic()
+        yield ToolStarted(call["id"], call["name"], call["input"])
+        try:
             result = yield from _run_call(call, tools, context)
-            done.append((call, result))
-            seconds = time.monotonic() - started
-            yield ToolEnded(call["id"], call["name"], result.text, result.is_error, seconds)
-    finally:
-        for index, call in enumerate(calls[len(done) :]):
-            done.append((call, ToolResult(NOT_RUN if index else STOPPED, is_error=True)))
-        session.append(_results(done))
+        except BaseException:
+            results.append(ToolResult(STOPPED, is_error=True))
+            raise
+        results.append(result)
+        seconds = time.monotonic() - started
+        yield ToolEnded(call["id"], call["name"], result.text, result.is_error, seconds)
 
 
 def _run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> ToolRun:
@@ -199,13 +212,3 @@ def _run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> Tool
         return ToolResult(str(error), is_error=True)
     except Exception as error:  # noqa: BLE001 - a fault in a tool must not take the turn down
         return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", is_error=True)
-
-
-def _results(done: list[tuple[Block, ToolResult]]) -> Message:
-    content: list[Block] = []
-    for call, result in done:
-        block: Block = {"type": "tool_result", "tool_use_id": call["id"], "content": result.text}
-        if result.is_error:
-            block["is_error"] = True
-        content.append(block)
-    return Message(role="user", content=content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -38,11 +38,22 @@ ToolRun = Generator[PermissionAsked, None, ToolResult]
 
 
 class Tool(Protocol):
-    """One tool. `Arguments` are validated before `run` sees them."""
+    """One tool. A call's input is validated against `Arguments` before `run` sees it."""
 
-    name: ClassVar[str]
-    description: ClassVar[str]
-    Arguments: ClassVar[type[msgspec.Struct]]
+    @property
+    def name(self) -> str:
+        """What the model calls it."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+        ...
+
+    @property
+    def Arguments(self) -> type[msgspec.Struct]:  # noqa: N802 - a class of each tool
+        """The fields of a call's input, with their descriptions."""
+        ...
 
     def run(self, arguments: Any, context: ToolContext) -> ToolRun:
         """Do the work; yield a question where one is needed.
