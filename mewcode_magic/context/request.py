@@ -8,7 +8,7 @@ four cache breakpoints, none on an empty or a thinking block.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mewcode_magic.events import Request
@@ -37,11 +37,10 @@ def build_request(
     what the user typed is never dropped, unless it is blank.
     """
     turns: list[tuple[str, list[Block]]] = [("user", [_text(reminder)])]
-    for message in repair_chain(messages)[0]:
-        _join(turns, message.role, _sendable(message))
+    for message in repair_chain([_sendable(message) for message in messages])[0]:
+        _join(turns, message.role, message.blocks())
     if turns[-1][0] == "assistant":
         turns.append(("user", [_text("(The user sent no further text.)")]))
-    turns = _unique_ids(turns)
     for index in _breakpoints(turns):
         blocks = turns[index][1]
         blocks[-1] = {**blocks[-1], "cache_control": _CACHE}
@@ -64,16 +63,14 @@ def _join(turns: list[tuple[str, list[Block]]], role: str, blocks: list[Block]) 
         turns[-1] = (role, [*turns[-1][1], *blocks])
 
 
-def _sendable(message: Message) -> list[Block]:
-    """Return a message's blocks as the API takes them; none if it says nothing."""
+def _sendable(message: Message) -> Message:
+    """Return the message with its blocks as the API takes them, injected ones among them."""
     blocks = [clean for block in message.blocks() if (clean := _sendable_block(block, message.role))]
     if message.role == "assistant":
         # Thinking alone is no reply, and a reply cannot end in thinking.
         while blocks and blocks[-1]["type"] in ("thinking", "redacted_thinking"):
             blocks.pop()
-        return blocks
-    results = [b for b in blocks if b["type"] == "tool_result"]
-    return results + [b for b in blocks if b["type"] != "tool_result"]
+    return Message(role=message.role, content=blocks)
 
 
 def _sendable_block(block: Block, role: str) -> Block | None:
@@ -141,39 +138,6 @@ def _clean(value: Any) -> Any:
     if isinstance(value, list):
         return [_clean(v) for v in value]
     return value
-
-
-def _unique_ids(turns: Iterable[tuple[str, list[Block]]]) -> list[tuple[str, list[Block]]]:
-    """Return the turns with call ids that occur once: some servers count from one in each reply."""
-    seen: set[str] = set()
-    renamed: dict[str, str] = {}
-    result: list[tuple[str, list[Block]]] = []
-    for role, blocks in turns:
-        if role == "assistant":
-            renamed = {}
-        fresh: list[Block] = []
-        for block in blocks:
-            if block["type"] == "tool_use":
-                renamed[block["id"]] = unique = _unique(block["id"], seen)
-                seen.add(unique)
-                fresh.append({**block, "id": unique})
-            elif block["type"] == "tool_result":
-                fresh.append(
-                    {**block, "tool_use_id": renamed.get(block["tool_use_id"], block["tool_use_id"])}
-                )
-            else:
-                fresh.append(block)
-        result.append((role, fresh))
-    return result
-
-
-def _unique(name: str, seen: set[str]) -> str:
-    number = 2
-    unique = name
-    while unique in seen:
-        unique = f"{name}_{number}"
-        number += 1
-    return unique
 
 
 def _breakpoints(turns: list[tuple[str, list[Block]]]) -> list[int]:
