@@ -38,7 +38,7 @@ class Conversation:
     """A request's parts."""
 
     prompt: str
-    """What the user said last; "" if results were handed back."""
+    """What the user said last; "" if the last message only hands results back."""
     results: list[Block]
     """The `tool_result` blocks of the last message."""
     earlier: list[str]
@@ -99,7 +99,7 @@ def _memories(blocks: list[Block]) -> list[QuotedMemory]:
 def _sections(blocks: list[Block]) -> dict[str, str]:
     """Return the sections of the reminder that a conversation begins with, by their headings."""
     text = str(blocks[0].get("text", "")) if blocks else ""
-    _, *rest = _SECTIONS.split(text)
+    _, *rest = _SECTIONS.split(text if _INJECTED.match(text) else "")
     return dict(zip(rest[::2], rest[1::2], strict=True))
 
 

@@ -8,13 +8,16 @@ import json
 import re
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, get_args
 
 import anthropic
 import httpx2
+from anthropic.types import ModelParam
 
 from mewcode_magic.errors import (
     ContextTooLong,
@@ -55,7 +58,9 @@ _TOO_LONG = re.compile(
     r"prompt is too long|context (limit|length|window|size)|maximum context|too many (input )?tokens",
     re.IGNORECASE,
 )
-_NO_SUCH = re.compile(r"not found|not exist|unknown|invalid model|no such|not supported", re.IGNORECASE)
+_NO_SUCH_MODEL = re.compile(
+    r"model\b.*\b(not found|not exist|unknown)|(unknown|invalid|no such) model", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +118,17 @@ class Failures:
                 "there is no Messages API at {server} (404){says}; "
                 f"{BASE_URL_VARIABLE} has to be the server's address without /v1"
             )
-        elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _TOO_LONG.search(said):
-            error = ContextTooLong
-            line = (
-                "the request is too long for {model}{says}; start afresh with %sessions new, which "
-                "keeps what is remembered, or lower MewCode.max_tokens if only that does not fit"
-            )
         elif status == HTTPStatus.TOO_MANY_REQUESTS:
             error = RateLimited
             line = (
                 "{server} limits how much may be asked in a short time{says}; "
                 "wait {wait} and run the cell again"
+            )
+        elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _TOO_LONG.search(said):
+            error = ContextTooLong
+            line = (
+                "the request is too long for {model}{says}; start afresh with %sessions new, which "
+                "keeps what is remembered, or lower MewCode.max_tokens if only that does not fit"
             )
         elif status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             error = Overloaded
@@ -195,16 +200,16 @@ class Failures:
         return text if len(text) <= SAID_LIMIT else text[: SAID_LIMIT - 1] + "…"
 
     def _is_unknown_model(self, status: int, said: str) -> bool:
-        if "model" not in said.lower() and self.model not in said:
-            return False
         if status == HTTPStatus.NOT_FOUND:
-            return True
-        return status == HTTPStatus.BAD_REQUEST and _NO_SUCH.search(said) is not None
+            return "model" in said.lower() or self.model in said
+        return status == HTTPStatus.BAD_REQUEST and _NO_SUCH_MODEL.search(said) is not None
 
     def _another(self) -> str:
         """Return the name to try in place of the model's, where one of Anthropic's is nearly the same."""
-        near = difflib.get_close_matches(self.model, _known_models(), n=1)
-        return near[0] if near and not self.connection.is_custom else "another"
+        if self.connection.is_custom:
+            return "another"
+        known = [name for literal in get_args(ModelParam) for name in get_args(literal)]
+        return next(iter(difflib.get_close_matches(self.model, known, n=1)), "another")
 
     def _unreachable(self, error: Exception) -> ModelError:
         server = self._server
@@ -256,15 +261,11 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
         return float(headers["retry-after-ms"]) / 1000
     with contextlib.suppress(KeyError, ValueError):
         return float(headers["retry-after"])
+    with contextlib.suppress(KeyError, ValueError):
+        return parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time()
     return None
 
 
 def _wait(headers: Mapping[str, str]) -> str:
     seconds = _seconds(headers)
-    return f"{max(1, round(seconds)):,} s" if seconds is not None else "a minute"
-
-
-def _known_models() -> list[str]:
-    from anthropic.types import ModelParam
-
-    return [name for literal in get_args(ModelParam) for name in get_args(literal)]
+    return f"{max(1, seconds):,.0f} s" if seconds is not None else "a minute"

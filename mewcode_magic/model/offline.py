@@ -38,7 +38,7 @@ class Offline:
     def stream(self, request: Request) -> Iterator[ModelEvent]:
         """Yield the answer: a call of `Remember` for a prompt that says to remember, else text."""
         conversation = read_request(request)
-        fact = "" if conversation.results else fact_to_keep(conversation.prompt)
+        fact = fact_to_keep(conversation.prompt)
         if fact and REMEMBER in conversation.tools:
             arguments = {"action": "save", "body": fact}
             identity = f"offline_{len(request.messages)}"
@@ -53,19 +53,17 @@ class Offline:
 
 def _answer(conversation: Conversation) -> list[str]:
     """Return the paragraphs of an answer."""
-    if conversation.results:
+    if conversation.results and not conversation.prompt:
         return _outcome(conversation.results)
     if asks_for_recap(conversation.prompt):
         return _recap(conversation.earlier)
     if asks_for_memories(conversation.prompt):
         return _index(conversation, "In memory:")
-    found = _quotes(conversation)
-    if found:
+    if found := _quotes(conversation):
         return found
+    nothing = "No memory, instruction or earlier prompt shares the question's words. In memory:"
     return [
-        *_index(
-            conversation, "No memory, instruction or earlier prompt shares the question's words. In memory:"
-        ),
+        *_index(conversation, nothing),
         f"For answers of a language model, {HOW_TO_CONNECT}.",
     ]
 

@@ -78,7 +78,7 @@ class Reply:
         if not (self._stop_reason or self._stopped):
             raise ReplyCutOff("the connection was closed before the reply was complete; run the cell again")
         reason = self._stop_reason or ("tool_use" if self._called else "end_turn")
-        if self._broken_call and reason != "max_tokens":
+        if self._broken_call and reason in ("tool_use", "end_turn"):
             raise ReplyCutOff(
                 f"the input of the model's call of {self._broken_call!r} is not JSON; run the cell again"
             )
@@ -111,7 +111,7 @@ class Reply:
         if text := "".join(growing.pieces.get("input", [])):
             block["input"] = _parsed(text)
             if not isinstance(block["input"], dict):
-                # A call that was cut by the limit of tokens must not run on half of its input.
+                # Cut by the limit of tokens, or not JSON; either way it must not run on half of its input.
                 self._broken_call = str(block.get("name"))
                 return
         self._called = self._called or block["type"] == "tool_use"

@@ -7,6 +7,7 @@ starts, it stands still before the next of the SDK's 3,500 modules, and goes on 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import threading
 import time
@@ -16,7 +17,8 @@ from types import ModuleType
 
 __all__ = ["warm"]
 
-SDK = "anthropic"
+SDK = "mewcode_magic.model.wire"
+"""What imports the SDK, and the little that the first request needs besides."""
 IDLE_BEFORE_START = 0.3
 """Seconds without a cell after which the import begins: cells that follow one another are not held up."""
 PATIENCE = 30.0
@@ -50,7 +52,7 @@ def _import(busy: threading.Event, module: str) -> None:
     sys.meta_path = [*sys.meta_path[:index], finder, *sys.meta_path[index:]]
     try:
         with contextlib.suppress(Exception):  # the first use meets it again
-            __import__(module)
+            importlib.import_module(module)
     finally:
         sys.meta_path = [other for other in sys.meta_path if other is not finder]
 

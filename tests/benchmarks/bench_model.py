@@ -40,7 +40,7 @@ shell.events.register("post_run_cell", lambda result: busy.clear())
 """
 NOTHING = "None"
 WARM = "from mewcode_magic.model import warm_up; warm_up(busy)"
-PLAIN = "threading.Thread(target=__import__, args=('anthropic',), daemon=True).start()"
+PLAIN = "threading.Thread(target=__import__, args=('mewcode_magic.model.wire',), daemon=True).start()"
 
 
 def main() -> None:
@@ -124,7 +124,7 @@ def _kernel_figures(start: str) -> list[float]:
     with _kernel() as client:
         _run(client, start)
         time.sleep(IDLE)
-        first_use = _run(client, "import anthropic")
+        first_use = _run(client, "import mewcode_magic.model.wire")
     return [statistics.median(cells), max(cells), users_import, first_use]
 
 

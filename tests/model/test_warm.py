@@ -102,7 +102,7 @@ def test_nothing_is_imported_for_the_offline_answers(
     if variable:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "some-key")
         monkeypatch.setenv(variable, value)
-    monkeypatch.delitem(sys.modules, "anthropic", raising=False)
+    monkeypatch.delitem(sys.modules, "mewcode_magic.model.wire", raising=False)
     assert warm_up(threading.Event()) is None
 
 
