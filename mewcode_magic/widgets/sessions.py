@@ -1,0 +1,214 @@
+"""The session list: search, look into a session, resume, rename and delete it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from ipywidgets import HTML, Text, VBox
+
+from mewcode_magic.errors import SessionNotFound
+from mewcode_magic.files import shown
+from mewcode_magic.sessions import SessionInfo, SessionStore
+from mewcode_magic.widgets.parts import (
+    Actions,
+    Panel,
+    Row,
+    Rows,
+    bar,
+    block,
+    clip,
+    exactly,
+    sendable,
+    since,
+    span,
+)
+
+__all__ = ["SessionList"]
+
+PREVIEW_LIMIT = 20_000
+"""Characters of a conversation's end that are shown; a front end is slow with more."""
+
+
+class SessionList(Panel):
+    """All sessions of a project, the latest first; and one of them when it is opened."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        *,
+        current: Callable[[], str],
+        resume: Callable[[str], object],
+        preview: Callable[[str], str] | None,
+        hides: str,
+    ) -> None:
+        super().__init__(hides=hides)
+        self._store, self._current, self._resume, self._preview = store, current, resume, preview
+        self._sessions: Sequence[SessionInfo] = ()
+        self._opened: SessionInfo | None = None
+        self._rows: Rows[SessionInfo] = Rows(
+            describe=self._describe, chosen=lambda info: self.act(lambda: self._open(info))
+        )
+        self._list = self._make_list()
+        self._session = self._make_session()
+        self.arrange(self._list, self._session, pager=self._rows.pager)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the store again and show what it has now; any thread may call it."""
+        self.act(self._reload)
+
+    def _make_list(self) -> VBox:
+        self._search = Text(placeholder="Search titles, summaries, notebooks", description="Search sessions")
+        self._search.observe(self._narrow, "value")
+        find = bar(self._search, self.button("Refresh", self._reload, hint="Read the folder again"))
+        find.add_class("mew-find")
+        heads = [span(kind, text) for kind, text in HEADS]
+        self._heads = HTML("".join(heads))
+        self._heads.add_class("mew-heads")
+        view = VBox([find, self._heads, self._rows.widget])
+        view.add_class("mew-sessions")
+        return view
+
+    def _make_session(self) -> VBox:
+        self._back = self.button("← All sessions", self._leave)
+        self._heading, self._facts, self._text = HTML(), HTML(), HTML()
+        self._heading.add_class("mew-heading")
+        self._title = Text(description="Title")
+        self._go_on = self.button("Resume", self._do_resume, kind="primary")
+        self._remove = self.button("Delete…", self._ask_to_delete)
+        self._actions = Actions(self, self._go_on, self._remove)
+        view = VBox(
+            [
+                bar(self._back, self._heading),
+                self._facts,
+                bar(self._title, self.button("Rename", self._rename)),
+                self._text,
+                self._actions.widget,
+            ]
+        )
+        view.add_class("mew-detail")
+        return view
+
+    def _reload(self) -> str | None:
+        self._sessions = self._store.list()
+        said = self._fill()
+        return said if self._opened is None else None
+
+    def _narrow(self, _: object) -> None:
+        self._rows.rewind()
+        self.act(self._fill)
+
+    def _fill(self) -> str:
+        words = self._search.value.casefold().split()
+        found = [info for info in self._sessions if _matches(info, words)]
+        every = len(self._sessions)
+        empty = (
+            "No session matches. Clear the search." if every else "No sessions yet. Begin one: %agent hello"
+        )
+        self._rows.fill(found, of=every, empty=empty)
+        if len(found) < every:
+            return f"{len(found):,} of {every:,}"
+        return f"{every:,} session{'' if every == 1 else 's'} in {shown(self._store.folder)}"
+
+    def _describe(self, info: SessionInfo) -> Row:
+        now = datetime.now(UTC)
+        return Row(
+            label=info.title or info.id,
+            hint=f"{info.title}\n{info.id}",
+            cells=(span("badge", "open here") if info.id == self._current() else "")
+            + span("when mew-started", since(info.created, now), title=exactly(info.created))
+            + span("when", since(info.last_active, now), title=exactly(info.last_active))
+            + span("count", _number(info.messages), label="messages")
+            + span("count", _number(info.tokens), label="tokens")
+            + span("place", info.notebook or "", title=info.notebook or ""),
+        )
+
+    def _open(self, info: SessionInfo) -> str:
+        self._opened = info
+        self._heading.value = span("name", clip(info.title or info.id), title=info.title)
+        self._facts.value = span("faint", _facts(info))
+        self._title.value = sendable(info.title)
+        self._text.value = ""
+        here = info.id == self._current()
+        self._go_on.disabled = self._remove.disabled = here
+        self._actions.settle()
+        self.turn_to(self._session)
+        self._back.focus()
+        if self._preview:
+            text = self._preview(info.id)
+            cut = "…\n" if len(text) > PREVIEW_LIMIT else ""
+            self._text.value = block(cut + text[-PREVIEW_LIMIT:], label="The conversation", from_end=True)
+        return "It is open here; to begin another: %sessions new" if here else ""
+
+    def _leave(self) -> str | None:
+        opened, self._opened = self._opened, None
+        said = self._reload()
+        self.turn_to(self._list)
+        if opened:
+            self._rows.focus(opened)
+        return said
+
+    def _do_resume(self) -> str:
+        info = self._known()
+        told = self._resume(info.id)
+        self._leave()
+        return told if isinstance(told, str) else f"Resumed “{_name(info)}”. Go on with %%agent."
+
+    def _rename(self) -> str:
+        info = self._known()
+        self._store.rename(info.id, self._title.value)
+        self._reload()
+        renamed = next((known for known in self._sessions if known.id == info.id), info)
+        self._open(renamed)
+        return f"Renamed to “{_name(renamed)}”."
+
+    def _ask_to_delete(self) -> None:
+        self._actions.ask(f"Delete “{_name(self._known())}”?", yes="Delete", no="Keep", then=self._delete)
+
+    def _delete(self) -> str:
+        info = self._known()
+        self._store.delete(info.id)
+        self._leave()
+        return f"Deleted “{_name(info)}”: its file is in {shown(self._store.folder / '.trash')}."
+
+    def _known(self) -> SessionInfo:
+        if self._opened is None:
+            raise SessionNotFound("no session is open in this list; choose one")
+        return self._opened
+
+
+HEADS = (
+    ("title", "Title"),
+    ("when", "Started"),
+    ("when", "Last active"),
+    ("count", "Messages"),
+    ("count", "Tokens"),
+    ("place", "Notebook"),
+)
+
+
+def _matches(info: SessionInfo, words: Sequence[str]) -> bool:
+    text = "\n".join((info.id, info.title, info.summary or "", info.notebook or "")).casefold()
+    return all(word in text for word in words)
+
+
+def _name(info: SessionInfo) -> str:
+    return clip(info.title or info.id, 60)
+
+
+def _number(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"
+
+
+def _facts(info: SessionInfo) -> str:
+    parts = [
+        info.id,
+        f"started {exactly(info.created)}" if info.created else "",
+        f"last active {exactly(info.last_active)}" if info.last_active else "",
+        f"{info.messages:,} messages" if info.messages is not None else "",
+        f"{info.tokens:,} tokens" if info.tokens is not None else "",
+        info.notebook or "",
+        info.summary or "",
+    ]
+    return " · ".join(part for part in parts if part)
