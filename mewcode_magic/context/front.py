@@ -65,7 +65,7 @@ def read_front(project: Path, home: Path, store: MemoryStore, settings: MewCode)
     memories = store.snapshot()  # before the index is read: a save in between is told rather than lost
     instructions = load_instructions(project, home, settings=settings)
     today = _today()
-    reminder = read_reminder(instructions, store, project=project, home=home, today=today)
+    reminder = read_reminder(instructions, store, project=project, home=home, settings=settings, today=today)
     return Front(instructions, reminder, today, memories)
 
 

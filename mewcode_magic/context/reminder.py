@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from mewcode_magic.config import MewCode
 from mewcode_magic.instructions import Instructions
 from mewcode_magic.memory import MemoryStore, legacy_memories
 from mewcode_magic.messages import Block, escape_tags
@@ -39,7 +40,13 @@ class Reminder:
 
 
 def read_reminder(
-    instructions: Instructions, store: MemoryStore, *, project: Path, home: Path, today: date
+    instructions: Instructions,
+    store: MemoryStore,
+    *,
+    project: Path,
+    home: Path,
+    settings: MewCode,
+    today: date,
 ) -> Reminder:
     """Return the block's parts as they stand on disk now.
 
@@ -51,7 +58,7 @@ def read_reminder(
         for place in ("project", "user")
         if (index := store.index(place))
     ]
-    older = legacy_memories(project, home)
+    older = legacy_memories(project, home, settings=settings)
     return Reminder(
         instructions=escape_tags(instructions.text),
         memory="\n\n".join([*indexes, older] if older else indexes),
