@@ -22,7 +22,12 @@ _MEMORY = re.compile(
     r'^<memory name="(?P<name>[^"]*)"[^>]*>\n(?P<body>.*?)\n</memory>$', re.DOTALL | re.MULTILINE
 )
 _SECTIONS = re.compile(r"^# (mewcodeMd|autoMemory|currentDate)\n", re.MULTILINE)
-_ENTRY = re.compile(r"- (?:\[(?P<name>[^\]]*)\]\([^)]*\)\s*[-—]?\s*)?(?P<text>.*)")
+_ENTRY = re.compile(r"^- (?:\[(?P<name>[^\]]*)\]\([^)]*\)\s*[-—]?\s*)?(?P<text>.*)$", re.MULTILINE)
+_CHANGE = re.compile(
+    r"^(?:New|Changed|The) \w+ memory (?P<quote>['\"])(?P<name>.*?)(?P=quote)"
+    r"(?: is gone\b| \(.*?\): (?P<text>.*)$)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class Conversation:
     known: list[QuotedMemory]
     """Memories in front of earlier prompts, latest first."""
     index: list[QuotedMemory]
-    """The lines of the memory indexes."""
+    """The memories of the indexes, with what was told and saved of them since; those come last."""
     instructions: list[str]
     """The lines of the instructions that say something."""
     tools: frozenset[str]
@@ -69,7 +74,7 @@ def read_request(request: Request) -> Conversation:
         earlier=[prompt for prompt in prompts[:-1] if prompt],
         recalled=recalled,
         known=list(reversed(known.values())),
-        index=[_entry(line) for line in sections.get("autoMemory", "").splitlines() if line.startswith("- ")],
+        index=_index(sections.get("autoMemory", ""), request.messages),
         instructions=_lines(sections.get("mewcodeMd", "")),
         tools=frozenset(tool["name"] for tool in request.tools),
     )
@@ -103,9 +108,24 @@ def _sections(blocks: list[Block]) -> dict[str, str]:
     return dict(zip(rest[::2], rest[1::2], strict=True))
 
 
-def _entry(line: str) -> QuotedMemory:
-    entry = _ENTRY.fullmatch(line)
-    return QuotedMemory("", line) if entry is None else QuotedMemory(entry["name"] or "", entry["text"])
+def _index(section: str, messages: list[dict[str, Any]]) -> list[QuotedMemory]:
+    """Return the memories of the index as they stand at the conversation's end."""
+    entries = [QuotedMemory(line["name"] or "", line["text"]) for line in _ENTRY.finditer(section)]
+    saving: dict[str, str] = {}
+    for block in (block for message in messages for block in _blocks(message)):
+        match block:
+            case {"type": "text", "text": str(text)} if text.startswith("<system-reminder>"):
+                for change in _CHANGE.finditer(text):
+                    entries = [entry for entry in entries if entry.name != change["name"]]
+                    if change["text"] is not None:
+                        entries.append(QuotedMemory(change["name"], change["text"]))
+            case {"type": "tool_use", "id": identity, "input": {"action": "save", "body": str(body)}}:
+                saving[identity] = body
+            case {"type": "tool_result", "tool_use_id": identity} if not block.get("is_error"):
+                body = saving.pop(identity, "")
+                if body and not any(entry.text and entry.text in body for entry in entries):
+                    entries.append(QuotedMemory("", body))
+    return entries
 
 
 def _lines(section: str) -> list[str]:

@@ -124,6 +124,26 @@ def test_question_about_what_is_remembered_gets_the_index(
     )
 
 
+def test_index_follows_what_changes_during_the_conversation(
+    store: MemoryStore, project: Path, home: Path
+) -> None:
+    keep(store, "I prefer polars over pandas")
+    talk = Talk(store, project, home)
+    talk.ask("remember that the demo is on Monday")
+    talk.send([{"type": "tool_result", "tool_use_id": "offline_1", "content": "Created."}])
+    talk.ask("remember that nobody is to know")
+    talk.send([{"type": "tool_result", "tool_use_id": "offline_5", "content": "refused", "is_error": True}])
+    before = store.snapshot()
+    keep(store, "My time zone is UTC")
+    store.delete("i-prefer-polars-over-pandas")
+    notices = "\n".join(store.changes(before, store.snapshot()).notices())
+    notice = {"type": "text", "text": f"<system-reminder>\n{notices}\n</system-reminder>"}
+    answer = text(talk.send([notice, {"type": "text", "text": "What do you remember?"}]))
+    assert answer.endswith(
+        "In memory:\n\n- the demo is on Monday\n- my-time-zone-is-utc: My time zone is UTC"
+    )
+
+
 def test_memory_of_an_earlier_prompt_is_quoted_again(store: MemoryStore, project: Path, home: Path) -> None:
     keep(store, "The warehouse is called Snowdrift and lives in Frankfurt")
     talk = Talk(store, project, home)
