@@ -45,7 +45,7 @@ class Surfaced(msgspec.Struct, frozen=True):
     updated: str = ""
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, gc=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One message of a conversation.
 
     `content` is a string or a list of API blocks. A prompt's content is what the user typed; what was sent

@@ -5,153 +5,205 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
-import orjson
 
-from mewcode_magic.messages import Block, Message
+from mewcode_magic.messages import Block, Message, Surfaced, Usage
 from mewcode_magic.sessions.records import Dialect, Result, read_line, result_block
 
-__all__ = ["Entry", "entries_of", "marker_entry"]
+__all__ = ["Entry", "entries_of", "entry_of", "marker_entry"]
 
 Entry: TypeAlias = tuple[bytes, Message | None]
 """One line to write, with its end, and the message that is complete once it is written."""
 
-_T = TypeVar("_T", Message, Result)
+_Known = TypeVar("_Known", Message, Result)
 
-_NEWLINE = orjson.OPT_APPEND_NEWLINE
-_KEY = {"role": "role", "typed": "type"}
 _FIRST, _END = -62_135_596_800, 253_402_300_800
 """Unix seconds of the years 1 and 10000: the times that both dialects can tell."""
+
+
+class _RoleResult(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="role", tag="tool_result"):
+    tool_use_id: str
+    content: str | list[Block]
+    is_error: bool = False
+    variables: list[str] = []
+    ts: int
+
+
+class _TypedUser(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="type", tag="user"):
+    content: str | list[Block]
+    injected: list[Block] = []
+    recalled: list[Surfaced] = []
+    notebook: str | None = None
+    cell: str | None = None
+    timestamp: str
+
+
+class _TypedAssistant(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="type", tag="assistant"):
+    content: str | list[Block]
+    model: str | None = None
+    usage: Usage | None = None
+    interrupted: bool = False
+    timestamp: str
+
+
+class _TypedResult(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="type", tag="tool_result"):
+    content: str | list[Block]
+    variables: list[str] = []
+    timestamp: str
+    tool_use_id: str
+    is_error: bool
+
+
+_encode_lines = msgspec.json.Encoder().encode_lines
+_replace = msgspec.structs.replace
+
+
+def entry_of(message: Message, dialect: Dialect) -> tuple[bytes, Message] | None:
+    """Return the line of a message that is one record, as nearly all are; None for a message of results.
+
+    No detours here: this may cost no more than writing the line does.
+    """
+    if message.role == "user" and not isinstance(message.content, str):
+        return None
+    if dialect == "typed":
+        return _typed_entry(message)
+    # In the role dialect a prompt or reply is the very message, without what it leaves open.
+    ts = message.ts
+    recorded = _replace(message, ts=int(time.time()) if ts is None else _seconds(ts))
+    try:
+        return _encode_lines((recorded,)), recorded
+    except ValueError:
+        line = _line(recorded)[0]
+        return line, _read_back(line, Message)
 
 
 def entries_of(message: Message, dialect: Dialect) -> list[Entry]:
     """Return the lines that record a message; reading them gives back the messages in the entries.
 
-    These have the time that is recorded: the message's own, else the present. A result is a record of its
-    own. What a user message holds beside text goes to `injected`, so that its content is a string.
+    These have the time that is recorded, in Unix seconds: the message's own, else the present. A result is a
+    record of its own. What a user message holds beside text goes to `injected`: its content is a string.
     """
-    content = message.content
-    if isinstance(content, str) or message.role == "assistant":
-        return [_said(message, dialect)]
+    if (entry := entry_of(message, dialect)) is not None:
+        return [entry]
+    content = [block for block in message.content if isinstance(block, dict)]
     results = [block for block in content if block.get("type") == "tool_result"]
-    entries = _results(message, results, dialect) if results else []
+    entries = _result_entries(message, results, dialect) if results else []
     if len(results) < len(content) or message.injected or not content:
         texts = [b for b in content if b.get("type") == "text" and isinstance(b.get("text"), str)]
         others = [b for b in content if b.get("type") != "tool_result" and b not in texts]
-        prompt = msgspec.structs.replace(
+        prompt = _replace(
             message,
             content="\n\n".join(b["text"] for b in texts),
             injected=[*message.injected, *others],
             variables={},
         )
-        entries.append(_said(prompt, dialect))
+        entries += entries_of(prompt, dialect)
     return entries
 
 
 def marker_entry(kind: Literal["title", "summary"], text: str, dialect: Dialect) -> Entry:
     """Return the line of a record that stands beside the conversation."""
-    record: dict[str, Any] = {_KEY[dialect]: kind, "content": text}
-    _stamp(record, None, dialect)
-    return orjson.dumps(record, option=_NEWLINE), None
+    if dialect == "role":
+        return _line({"role": kind, "content": text, "ts": _seconds(None)})[0], None
+    return _line({"type": kind, "content": text, "timestamp": _stamp(None)[1]})[0], None
 
 
-def _said(message: Message, dialect: Dialect) -> Entry:
-    """Return the line of a prompt or a reply."""
-    record: dict[str, Any] = {_KEY[dialect]: message.role, "content": message.content}
-    if message.role == "user":
-        if message.injected:
-            record["injected"] = message.injected
-        if message.recalled:
-            record["recalled"] = [{"slug": s.slug, "updated": s.updated} for s in message.recalled]
-        if message.notebook is not None:
-            record["notebook"] = message.notebook
-        if message.cell is not None:
-            record["cell"] = message.cell
+def _typed_entry(message: Message) -> tuple[bytes, Message]:
+    ts, stamp = _stamp(message.ts)
+    record: _TypedUser | _TypedAssistant
+    if message.role == "assistant":
+        record = _TypedAssistant(
+            content=message.content,
+            model=message.model,
+            usage=message.usage,
+            interrupted=message.interrupted,
+            timestamp=stamp,
+        )
     else:
-        if message.model is not None:
-            record["model"] = message.model
-        if message.usage is not None:
-            record["usage"] = msgspec.structs.asdict(message.usage)
-        if message.interrupted:
-            record["interrupted"] = True
-    ts = _stamp(record, message.ts, dialect)
+        record = _TypedUser(
+            content=message.content,
+            injected=message.injected,
+            recalled=message.recalled,
+            notebook=message.notebook,
+            cell=message.cell,
+            timestamp=stamp,
+        )
     try:
-        return orjson.dumps(record, option=_NEWLINE), msgspec.structs.replace(message, ts=ts)
-    except TypeError:
-        line = _odd_line(record)
+        return _encode_lines((record,)), _replace(message, ts=ts)
+    except ValueError:
+        line = _line(record)[0]
         return line, _read_back(line, Message)
 
 
-def _results(message: Message, blocks: list[Block], dialect: Dialect) -> list[Entry]:
-    """Return the lines of results, and with the last the message that they are."""
+def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> list[Entry]:
+    """Return the lines of results, and with the last one the message that they are."""
     lines: list[bytes] = []
     content: list[Block] = []
     variables: dict[str, list[str]] = {}
-    ts = message.ts
+    seconds, (ts, stamp) = _seconds(message.ts), _stamp(message.ts)
     for block in blocks:
         call = str(block.get("tool_use_id", ""))
-        result = Result(
-            tool_use_id=call,
-            content=block.get("content") or "",
-            is_error=block.get("is_error") is True,
-            variables=message.variables.get(call, []),
+        said = block.get("content") or ""
+        failed = block.get("is_error") is True
+        bound = message.variables.get(call, [])
+        line, exact = _line(
+            _RoleResult(tool_use_id=call, content=said, is_error=failed, variables=bound, ts=seconds)
+            if dialect == "role"
+            else _TypedResult(
+                content=said, variables=bound, timestamp=stamp, tool_use_id=call, is_error=failed
+            )
         )
-        record = _result_record(result, dialect)
-        ts = _stamp(record, ts, dialect)
-        if dialect == "typed":
-            record |= {"tool_use_id": call, "is_error": result.is_error}
-        try:
-            line = orjson.dumps(record, option=_NEWLINE)
-        except TypeError:
-            line = _odd_line(record)
+        result = Result(tool_use_id=call, content=said, is_error=failed, variables=bound)
+        if not exact:
             result = _read_back(line, Result)
         lines.append(line)
         content.append(result_block(result))
         if result.variables:
             variables[result.tool_use_id] = result.variables
-    recorded = Message(role="user", content=content, ts=ts, variables=variables)
+    recorded = Message(
+        role="user", content=content, ts=seconds if dialect == "role" else ts, variables=variables
+    )
     return [*((line, None) for line in lines[:-1]), (lines[-1], recorded)]
 
 
-def _result_record(result: Result, dialect: Dialect) -> dict[str, Any]:
-    """Return the record without what stands after its content in the typed dialect."""
-    record: dict[str, Any] = {_KEY[dialect]: "tool_result"}
-    if dialect == "role":
-        record["tool_use_id"] = result.tool_use_id
-    record["content"] = result.content
-    if dialect == "role" and result.is_error:
-        record["is_error"] = True
-    if result.variables:
-        record["variables"] = result.variables
-    return record
+def _seconds(ts: float | None) -> int:
+    """Return a time as the role dialect has it."""
+    return int(time.time() if ts is None or not _FIRST <= ts < _END else ts)
 
 
-def _stamp(record: dict[str, Any], ts: float | None, dialect: Dialect) -> float:
-    """Put the time into a record, and return it as it is read again, in Unix seconds."""
-    if ts is None or not _FIRST <= ts < _END:
-        ts = time.time()
-    if dialect == "role":
-        record["ts"] = seconds = int(ts)
-        return float(seconds)
-    record["timestamp"] = stamp = datetime.fromtimestamp(ts, UTC)
-    return stamp.timestamp()
+def _stamp(ts: float | None) -> tuple[float, str]:
+    """Return a time as the typed dialect has it, and before that in Unix seconds as it is read again."""
+    micros = time.time_ns() // 1000
+    if ts is not None and _FIRST <= ts < _END:
+        micros = round(ts * 1_000_000)
+    seconds, fraction = divmod(micros, 1_000_000)
+    return micros / 1_000_000, f"{_second(seconds)}.{fraction:06d}+00:00"
 
 
-def _odd_line(record: dict[str, Any]) -> bytes:
-    """Return the line of a record that orjson refuses.
+@lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    """Return a second of UTC; what is written in the same one shares it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
-    It may have numbers beyond 64 bits, deep nesting, or halves of surrogate pairs, which no UTF-8 can say:
-    these are replaced. What is no JSON at all raises a TypeError again.
+
+def _line(record: Any) -> tuple[bytes, bool]:
+    """Return the record as a line, and whether that says exactly what the record does.
+
+    It does not where a string holds half of a surrogate pair, which no UTF-8 can say.
     """
-    text = json.dumps(record, ensure_ascii=False, default=datetime.isoformat, separators=(",", ":"))
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return f"{whole}\n".encode()
+    try:
+        return _encode_lines((record,)), True
+    except ValueError:
+        text = json.dumps(msgspec.to_builtins(record), ensure_ascii=False, separators=(",", ":"))
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return f"{whole}\n".encode(), False
 
 
-def _read_back(line: bytes, form: type[_T]) -> _T:
-    """Return what is read of a line: what it says, not what it was made of, is what stands in memory."""
+def _read_back(line: bytes, form: type[_Known]) -> _Known:
+    """Return what is read of a line: that is to stand in memory, not what the line was made of."""
     (record,) = read_line(line).records
     if not isinstance(record, form):
         raise TypeError(f"a record reads back as a {type(record).__name__}")

@@ -32,7 +32,7 @@ TITLE_LENGTH = 50
 _BLOCKS = (4 * 1024, 64 * 1024, 1024 * 1024)
 """Bytes looked at at either end of a file; more of them only where the ones before said too little."""
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _WRAPPER = re.compile(r"\s*<(system-reminder|relevant_memories)>.*?(?:</\1>|\Z)", re.DOTALL)
 _LONG_PROMPT = re.compile(
     rb'\s*\{\s*"(?:role|type)"\s*:\s*"user"\s*,\s*"content"\s*:\s*"((?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4}){1,2000})'
@@ -42,7 +42,6 @@ _TIME_AT_END = re.compile(
     rb'(?:\s*,\s*"\w+"\s*:\s*(?:"[^"\\]*"|true|false|null|-?[\d.]+))*\s*\}\s*$'
 )
 _ID_TIME = re.compile(r"(?:session_)?(\d{8})[-_](\d{6})[-_]")
-_HINTS = (b'"title"', b'"summary"', b'"imported"')
 
 
 class _Skimmed(msgspec.Struct, gc=False):
@@ -187,57 +186,49 @@ def moment(ts: float | None) -> datetime | None:
 
 def one_line(text: str) -> str:
     """Return the text with every run of white space and control characters as one blank."""
-    return _CONTROLS.sub(" ", text).strip()
+    line = " ".join(text.split())
+    return line if line.isprintable() else " ".join(_CONTROLS.sub(" ", line).split())
 
 
 def _see_head(facts: Facts, descriptor: int, size: int) -> bytes:
     """See the records up to the first prompt; return what of the file was read for it."""
     head = b""
+    seen = 0
     for limit in _BLOCKS:
         head = os.pread(descriptor, limit, 0)
         lines = head.split(b"\n")
         cut = lines.pop() if len(head) < size else b""
-        seen: list[_Seen] = []
-        for line in lines:
-            records = _skim(line)
-            seen += records
-            if any(_is_prompt(record) for record in records):
-                facts.see(seen)
+        for line in lines[seen:]:
+            facts.see(_skim(line))
+            if facts.prompt is not None:
                 return head
-        if (prompt := _prompt_of_cut(cut)) is not None:
-            facts.see(seen)
-            facts.prompt = prompt
-            return head
-        if len(head) == size:
+        seen = len(lines)
+        facts.prompt = _prompt_of_cut(cut)
+        if facts.prompt is not None or len(head) == size:
             break
-    facts.see(seen)
     return head
 
 
 def _see_tail(facts: Facts, descriptor: int, size: int, head: bytes) -> None:
-    """See the last record of the conversation and the markers near it."""
+    """See the last record of the conversation, and the markers after it."""
     for limit in _BLOCKS:
         offset = max(0, size - limit)
         tail = head if offset == 0 and len(head) == size else os.pread(descriptor, limit, offset)
-        lines = tail.split(b"\n")
-        cut = lines.pop(0) if offset else b""
+        start = tail.find(b"\n") + 1 if offset else 0
+        end = len(tail)
         seen: list[_Seen] = []
-        active = notebook = False
-        for line in reversed(lines):
-            if not line:
-                continue
-            hinted = any(hint in line for hint in _HINTS) or (not notebook and b'"notebook"' in line)
-            if hinted or not active:
-                records = _skim(line)
-                seen += reversed(records)
-                active = active or any(record.is_said and record.ts is not None for record in records)
-                notebook = notebook or any(record.notebook for record in records)
-        if not active and (ts := _time_of_cut(cut)) is not None:
-            seen.append(_Seen("assistant", ts, ""))
-            active = True
-        if active or offset == 0:
-            break
-    facts.see(reversed(seen))
+        while end > start:
+            begin = max(start, tail.rfind(b"\n", start, end - 1) + 1)
+            seen[:0] = records = _skim(tail[begin:end])
+            if any(record.is_said and record.ts is not None for record in records):
+                facts.see(seen)
+                return
+            end = begin
+        if offset == 0:
+            facts.see(seen)
+        elif (ts := _time_of_cut(tail[: max(0, start - 1)])) is not None:
+            facts.see([_Seen("assistant", ts, ""), *seen])
+            return
 
 
 def _skim(line: bytes) -> list[_Seen]:
@@ -262,10 +253,6 @@ def _seen(record: Record) -> _Seen:
     return _Seen("tool_result", record.ts, "")
 
 
-def _is_prompt(seen: _Seen) -> bool:
-    return seen.kind == "user" and _title(_text(seen.content)) is not None
-
-
 def _text(content: Any) -> str:
     if isinstance(content, msgspec.Raw):
         try:
@@ -282,7 +269,7 @@ def _title(prompt: str) -> str | None:
     """
     while wrapper := _WRAPPER.match(prompt):
         prompt = prompt[wrapper.end() :]
-    title = one_line(prompt.lstrip()[:2_000])
+    title = one_line(prompt.lstrip()[:1_000])
     return (title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1] + "…") or None
 
 

@@ -13,12 +13,14 @@ import weakref
 from collections import Counter, deque
 from pathlib import Path
 
+import msgspec
+
 from mewcode_magic.errors import SessionError, SessionInUse
 from mewcode_magic.files import Lock, private_folder, storage_errors
 from mewcode_magic.messages import Message
 from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.chain import repair_chain
-from mewcode_magic.sessions.encode import Entry, entries_of, marker_entry
+from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
 from mewcode_magic.sessions.facts import Facts, one_line, survey
 from mewcode_magic.sessions.meta import write_meta
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_replay
@@ -29,6 +31,7 @@ NAME_LENGTH = 200
 """Characters of a title that is given by hand."""
 
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+_NO_FILE = -1
 
 
 def lock_session(path: Path) -> Lock:
@@ -56,20 +59,25 @@ class Session:
     def __init__(self, path: Path, project: Path, facts: Facts) -> None:
         self.path = path
         self.messages: list[Message] = []
+        self.closed = False
         self._project = project
+        self._dialect = facts.dialect
         self._facts = facts
-        self._unseen: list[Message] = []
-        """Messages that are not in the facts yet."""
+        self._counted = 0
+        """How many of the messages the facts take into account."""
         self._pending: deque[Entry] = deque()
         """What is to be written next."""
         self._lock: Lock | None = None
-        self._descriptor: int | None = None
+        self._descriptor = _NO_FILE
         self._closing: weakref.finalize[[int], Session] | None = None
         self._size = 0
-        """Bytes of the file as far as this session wrote or read it."""
+        """Bytes of the file, as far as this session has written or read it."""
+        self._synced = 0
+        """Bytes of the file that the last turn's end has seen to."""
         self._torn = False
-        self._unsynced = False
-        self.closed = False
+        """The last line has no end: it gets one before the next record."""
+        self._ready = False
+        """The file is open, nothing waits, and its last line has an end."""
 
     @classmethod
     def resumed(
@@ -81,11 +89,14 @@ class Session:
             StorageError: the file cannot be written.
         """
         session = cls(path, project, facts)
+        session._dialect = replay.dialect
+        session._size = session._synced = replay.end
+        session._torn = replay.torn
         session.messages = messages
-        session._facts.dialect = replay.dialect
-        session._size, session._torn = replay.end, replay.torn
+        session._counted = len(messages)
         session._lock = lock
         session._open_file(_FLAGS)
+        session._ready = not session._torn
         return session
 
     @property
@@ -96,13 +107,13 @@ class Session:
     @property
     def title(self) -> str:
         """The title that it was given, else its first prompt; empty before that."""
-        self._see_messages()
+        self._count()
         return self._facts.title
 
     @property
     def notebook(self) -> str | None:
         """The notebook that its last prompt came from, as far as known."""
-        self._see_messages()
+        self._count()
         return self._facts.notebook
 
     def append(self, message: Message) -> Message:
@@ -115,12 +126,25 @@ class Session:
             StorageError: it could not be written; it is kept and written before the next one.
             SessionError: the session is closed.
         """
-        if self.closed:
-            raise SessionError(f"session {self.id} is closed; %resume {self.id} opens it again")
-        entries = entries_of(message, self._facts.dialect)
-        self._pending += entries
+        if self._ready and (entry := entry_of(message, self._dialect)) is not None:
+            # Nearly always so. The long way below costs as much as the write itself.
+            line, recorded = entry
+            try:
+                written = os.write(self._descriptor, line)
+            except OSError:
+                written = 0
+            self._size += written
+            if written == len(line):
+                self.messages.append(recorded)
+                return recorded
+            self._torn = written > 0
+            self._pending.append(entry)
+        else:
+            self._check_open()
+            self._pending += entries_of(message, self._dialect)
+        recorded = self._pending[-1][1] or message
         self._write_pending()
-        return entries[-1][1] or message
+        return recorded
 
     def refresh(self) -> list[Message]:
         """Take in what another program appended since, and return it; noticed by the file's size.
@@ -130,7 +154,7 @@ class Session:
         Raises:
             StorageError: the file cannot be read, or not be written once more.
         """
-        if self._descriptor is None:
+        if self._descriptor == _NO_FILE:
             return []
         with storage_errors("read", self.path):
             stat = os.fstat(self._descriptor)
@@ -148,9 +172,10 @@ class Session:
         new = _missing(messages, self.messages)
         self.messages[:] = messages
         self._size, self._torn = replay.end, replay.torn
-        self._facts.messages = self._facts.tokens = None  # counted again at the end of the turn
+        self._synced = 0
+        self._ready = not (self._torn or self._pending)
         self._facts.name = one_line(replay.title or "") or self._facts.name
-        self._unsynced = True
+        self._facts.messages = self._facts.tokens = None  # counted again at the end of the turn
         return new
 
     def end_turn(self) -> None:
@@ -160,38 +185,36 @@ class Session:
             StorageError: something could not be written; records are kept and written before the next one.
         """
         self._write_pending()
-        if self._descriptor is None or not self._unsynced:
+        if self._descriptor == _NO_FILE or self._synced == self._size:
             return
         with storage_errors("write", self.path):
             os.fsync(self._descriptor)
             stat = os.fstat(self._descriptor)
-            if self._facts.messages is None:
-                self._survey()
-        self._see_messages()
+            self._count(all_records=True)
         write_meta(self.path.with_suffix(".meta"), self.id, self._facts, stat)
-        self._unsynced = False
+        self._synced = self._size
 
     def rename(self, title: str) -> None:
         """Give the session a title, of at most 200 characters in one line.
 
         Raises:
             SessionError: the title is blank, or the session is closed.
-            StorageError: it cannot be written.
+            StorageError: it cannot be written; it is kept and written before the next record.
         """
         name = one_line(title)[:NAME_LENGTH]
         if not name:
             raise SessionError(f"session {self.id} needs a title that is not blank")
-        if self.closed:
-            raise SessionError(f"session {self.id} is closed; %resume {self.id} opens it again")
-        self._pending.append(marker_entry("title", name, self._facts.dialect))
+        self._check_open()
+        self._count()
         self._facts.name = name
+        self._pending.append(marker_entry("title", name, self._dialect))
         self.end_turn()
 
     def close(self) -> None:
         """Write what is left and let go of the lock; harmless when closed. Without a record nothing stays.
 
         Raises:
-            StorageError: something could not be written and is lost now.
+            StorageError: something could not be written, and is lost now.
         """
         if self.closed:
             return
@@ -204,51 +227,50 @@ class Session:
 
     # -- the file --------------------------------------------------------------------------------------
 
-    def _write_pending(self) -> None:
-        pending = self._pending
-        if not pending:
-            return
-        descriptor = self._descriptor
-        if descriptor is None:
-            descriptor = self._make_file()
-        while pending:
-            line, message = pending[0]
-            if self._torn:
-                line = b"\n" + line
-            try:
-                written = os.write(descriptor, line)
-            except OSError:
-                with storage_errors("write", self.path):
-                    raise
-            self._size += written
-            if written < len(line):
-                self._torn = True
-                with storage_errors("write", self.path):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            pending.popleft()
-            self._torn = False
-            self._unsynced = True
-            if message is not None:
-                self.messages.append(message)
-                self._unseen.append(message)
+    def _check_open(self) -> None:
+        if self.closed:
+            raise SessionError(f"session {self.id} is closed; %resume {self.id} opens it again")
 
-    def _make_file(self) -> int:
+    def _write_pending(self) -> None:
+        """Write what waits, in order; what cannot be written goes on waiting."""
+        if not self._pending:
+            return
+        self._ready = False
+        if self._descriptor == _NO_FILE:
+            self._make_file()
+        with storage_errors("write", self.path):
+            while self._pending:
+                line, message = self._pending[0]
+                if self._torn:
+                    line = b"\n" + line
+                written = os.write(self._descriptor, line)
+                self._size += written
+                if written < len(line):
+                    self._torn = True
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                self._torn = False
+                self._pending.popleft()
+                if message is not None:
+                    self.messages.append(message)
+        self._ready = True
+
+    def _make_file(self) -> None:
         """Make the file, and the folders that it is in, for the first record."""
         mark_private(self._project)
         private_folder(self.path.parent)
         if self._lock is None:
             self._lock = lock_session(self.path)
-        return self._open_file(_FLAGS | os.O_CREAT | os.O_EXCL)
+        self._open_file(_FLAGS | os.O_CREAT | os.O_EXCL)
 
-    def _open_file(self, flags: int) -> int:
+    def _open_file(self, flags: int) -> None:
         with storage_errors("write", self.path):
-            self._descriptor = descriptor = os.open(self.path, flags, 0o600)
-        # Also for a session that nobody closed.
-        self._closing = weakref.finalize(self, os.close, descriptor)
-        return descriptor
+            self._descriptor = os.open(self.path, flags, 0o600)
+        # A session that nobody closes gives its descriptor back too.
+        self._closing = weakref.finalize(self, os.close, self._descriptor)
 
     def _close_file(self) -> None:
-        self._descriptor = None
+        self._descriptor = _NO_FILE
+        self._ready = False
         if self._closing is not None:
             self._closing()
 
@@ -260,43 +282,47 @@ class Session:
     def _write_again(self) -> None:
         """Make the file anew from memory, as somebody has deleted it."""
         self._release_lock()  # its file is gone as well
-        messages, pending = list(self.messages), list(self._pending)
-        self.messages.clear()
+        waiting = list(self._pending)
         self._pending.clear()
-        self._unseen.clear()
-        dialect, name = self._facts.dialect, self._facts.name
-        self._facts = Facts(dialect, name=name, notebook=self._facts.notebook)
-        self._size, self._torn = 0, False
-        if name is not None:
-            self._pending.append(marker_entry("title", name, dialect))
-        for message in messages:
-            self._pending += entries_of(message, dialect)
-        self._pending += pending
+        if self._facts.name is not None:
+            self._pending.append(marker_entry("title", self._facts.name, self._dialect))
+        for message in self.messages:
+            self._pending += entries_of(message, self._dialect)
+        self._pending += waiting
+        self.messages.clear()
+        self._facts = Facts(self._dialect, name=self._facts.name, notebook=self._facts.notebook)
+        self._counted = self._size = self._synced = 0
+        self._torn = False
         self._write_pending()
 
     # -- what the list shows ---------------------------------------------------------------------------
 
-    def _see_messages(self) -> None:
-        unseen, self._unseen = self._unseen, []
-        for message in unseen:
-            self._facts.add(message)
+    def _count(self, *, all_records: bool = False) -> None:
+        """Bring the facts up to date; with `all_records` also those that need a look at the whole file.
 
-    def _survey(self) -> None:
-        """Count what the file holds: how much stands before what was read of it is not known."""
-        counted = survey(self.path)
-        counted.tokens = max(counted.tokens or 0, self._facts.tokens or 0)
-        self._facts = counted
-        self._unseen = []
+        How much stands before what was read of the file is unknown if there was no `.meta`.
+        """
+        if all_records and self._facts.messages is None:
+            self._facts = survey(self.path)
+        else:
+            for message in self.messages[self._counted :]:
+                self._facts.add(message)
+        self._counted = len(self.messages)
 
 
 def _missing(messages: list[Message], known: list[Message]) -> list[Message]:
     """Return the messages that are not among the known ones."""
-    left = Counter(map(repr, known))
+    left = Counter(map(_text, known))
     missing: list[Message] = []
     for message in messages:
-        text = repr(message)
+        text = _text(message)
         if left[text]:
             left[text] -= 1
         else:
             missing.append(message)
     return missing
+
+
+def _text(message: Message) -> str:
+    """Return a text that equal messages share, whether their time is written as 1 or as 1.0."""
+    return repr(msgspec.structs.replace(message, ts=None if message.ts is None else float(message.ts)))
