@@ -20,7 +20,7 @@ from mewcode_magic.render.text import clean, line
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
-__all__ = ["fenced", "print_markdown"]
+__all__ = ["code_span", "fenced", "print_markdown"]
 
 BREAK = "*\N{WORD JOINER}*"
 """An invisible element. MathJax looks for formulas in the finished page, but not across elements."""
@@ -72,6 +72,14 @@ def fenced(code: str, language: str = "") -> str:
     code = code.removesuffix("\n")
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", code))])
     return "\n".join([fence + language, *([code] if code else []), fence])
+
+
+def code_span(code: str) -> str:
+    """Return `code`, one line that is not empty, as a code span."""
+    runs = {len(run) for run in re.findall("`+", code)}
+    fence = "`" * next(length for length in count(1) if length not in runs)
+    needs_room = code.startswith("`") or code.endswith("`") or (code[0] == code[-1] == " " and code.strip())
+    return f"{fence} {code} {fence}" if needs_room else f"{fence}{code}{fence}"
 
 
 def _join(blocks: Iterable[str], separator: str = "\n\n") -> str:
@@ -223,11 +231,7 @@ def _code(node: SyntaxTreeNode, place: _Place) -> str:
     code = node.content
     if not _stays_code(node):
         return _text(f"{node.markup}{code}{node.markup}", place)
-    runs = {len(run) for run in re.findall("`+", code)}
-    fence = "`" * next(length for length in count(1) if length not in runs)
-    if code.startswith("`") or code.endswith("`") or (code[0] == code[-1] == " " and code.strip()):
-        code = f" {code} "
-    return fence + (code.replace("|", "\\|") if place.in_cell else code) + fence
+    return code_span(code.replace("|", "\\|") if place.in_cell else code)
 
 
 def _link(node: SyntaxTreeNode, address: str, place: _Place) -> str:

@@ -184,7 +184,7 @@ def test_code_is_what_the_model_wrote(text: str) -> None:  # fmt: skip
         ("|a|b|\n|:-|-:|\n|`x\\|y`|2|", "| a | b |\n| :--- | ---: |\n| `x\\|y` | 2 |"),
         ("a < b > c & d", "a < b > c & d"),
         ("<b>x</b>", "&#60;b>x&#60;/b>"),
-        ("[a](https://jupyter.org/x?y=1&z=2#f \"t\")", "[a](https://jupyter.org/x?y=1&z=2#f)"),
+        ('[a](https://jupyter.org/x?y=1&z=2#f "t")', "[a](https://jupyter.org/x?y=1&z=2#f)"),
         ("<https://jupyter.org>", "[https://jupyter.org](https://jupyter.org)"),
         ("[a][b]\n\n[b]: ./c.md", "[a](./c.md)"),
         ("[a](javascript:x)", "a (javascript:x)"),

@@ -1,0 +1,29 @@
+"""What is displayed: turns, tables and transcripts, in notebooks, in runs with nobody there, in terminals."""
+
+from mewcode_magic.render.display import Handle, Output, View, output_for
+from mewcode_magic.render.lines import quiet_line
+from mewcode_magic.render.markdown import safe_markdown
+from mewcode_magic.render.table import Cell, Column, Table
+from mewcode_magic.render.tables import context_table, memories_table, sessions_table, status_table
+from mewcode_magic.render.transcript import transcript_text, transcript_view
+from mewcode_magic.render.turn import Stopped, show_turn
+
+__all__ = [
+    "Cell",
+    "Column",
+    "Handle",
+    "Output",
+    "Stopped",
+    "Table",
+    "View",
+    "context_table",
+    "memories_table",
+    "output_for",
+    "quiet_line",
+    "safe_markdown",
+    "sessions_table",
+    "show_turn",
+    "status_table",
+    "transcript_text",
+    "transcript_view",
+]

@@ -1,0 +1,108 @@
+"""The quiet lines around an answer, as views: what was recalled, which calls ran, what the turn cost."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.messages import Usage
+from mewcode_magic.render.display import View
+from mewcode_magic.render.text import clean, line
+
+__all__ = [
+    "FAINT",
+    "NO_TEX",
+    "arguments_of",
+    "call_line",
+    "closing_line",
+    "permission_line",
+    "quiet_line",
+    "recalled_line",
+    "tokens_in_words",
+]
+
+NO_TEX = "tex2jax_ignore mathjax_ignore"
+"""Classes of elements whose text MathJax leaves alone; front ends look for formulas in HTML too."""
+
+FAINT = "var(--vscode-descriptionForeground, var(--jp-ui-font-color2, #808080))"
+_ERROR = "var(--vscode-errorForeground, var(--jp-error-color1, #d32f2f))"
+_LINE = f"color: {FAINT}; font-size: 0.9em"
+_RESULT = (
+    "background: none; border-left: 2px solid #8884; color: inherit; margin: 4px 0 4px 4px; "
+    "max-height: 20em; overflow: auto; padding: 0 0 0 10px; white-space: pre-wrap"
+)
+
+ARGUMENTS_LIMIT = 100
+RESULT_LIMIT = 4_000
+"""Characters of a call's arguments and result that are shown."""
+
+
+def quiet_line(text: str) -> View:
+    """Return one line beside the answer."""
+    text = line(text)
+    return View(f"[{text}]", html=f'<div class="{NO_TEX}" style="{_LINE}">{escape(text)}</div>')
+
+
+def recalled_line(event: Recalled) -> View:
+    """Return which memories stood in front of the prompt."""
+    return quiet_line("Recalled: " + ", ".join(memory.slug for memory in event.memories))
+
+
+def permission_line(event: PermissionAsked) -> View:
+    """Return what a call asked leave for without being answered."""
+    return quiet_line(f"{event.tool} was denied: {event.question}")
+
+
+def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: bool = False) -> View:
+    """Return a call: its name and arguments, how it ended if it has, and its result to be opened."""
+    name, arguments = line(started.name), arguments_of(started.input)
+    state, color = "", FAINT
+    if stopped:
+        state = "stopped"
+    elif ended is None:
+        state = "running …"
+    elif ended.is_error:
+        state, color = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT), _ERROR
+    head = f"<b>{escape(name)}</b> {escape(arguments)}".rstrip()
+    if state:
+        head += f' <span style="color: {color}">{escape(state)}</span>'
+    plain = f"[{name}: {arguments}{f' - {state}' if ended and state else ''}]"
+    if ended is None or not ended.result.strip():
+        return View(plain, html=f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>')
+    result = f'<pre style="{_RESULT}">{escape(_shortened(clean(ended.result)))}</pre>'
+    html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{result}</details>'
+    return View(plain, html=html)
+
+
+def closing_line(event: TurnEnded) -> View:
+    """Return the line that ends a turn: the model, its tokens, the seconds, and whether it was stopped.
+
+    Without tokens, as with the offline answers, the seconds are left out: they would only make two runs of
+    a notebook differ.
+    """
+    stop = {"done": "", "interrupted": "stopped", "limit": "limit of rounds reached"}[event.stop]
+    parts = [stop, event.model, tokens_in_words(event.usage)]
+    if event.usage != Usage():
+        parts.append(f"{event.seconds:.1f} s")
+    return quiet_line(" · ".join(part for part in parts if part))
+
+
+def arguments_of(input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
+    """Return a call's arguments on one short line: the values that are one."""
+    values = (v for v in input.values() if isinstance(v, str | int | float) and v != "")
+    return line(", ".join(line(str(value), ARGUMENTS_LIMIT) for value in values), ARGUMENTS_LIMIT)
+
+
+def tokens_in_words(usage: Usage) -> str:
+    """Return what was sent, how much of that came from the cache, and what was answered."""
+    if usage == Usage():
+        return "no tokens"
+    cached = f" ({usage.cache_read_input_tokens:,} from cache)" if usage.cache_read_input_tokens else ""
+    return f"{usage.prompt_tokens:,} tokens in{cached} · {usage.output_tokens:,} out"
+
+
+def _shortened(text: str) -> str:
+    text = text.strip("\n")
+    left_out = len(text) - RESULT_LIMIT
+    return f"{text[:RESULT_LIMIT]}\n… {left_out:,} more characters" if left_out > 0 else text

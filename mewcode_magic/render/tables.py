@@ -1,0 +1,149 @@
+"""The tables of sessions, memories, the next request's parts and the status."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from mewcode_magic.app import Status
+from mewcode_magic.context import ContextReport
+from mewcode_magic.files import shown
+from mewcode_magic.memory import PLACES, Memory, MemoryStore
+from mewcode_magic.memory.index import parsed
+from mewcode_magic.render.lines import tokens_in_words
+from mewcode_magic.render.table import Cell, Column, Table
+from mewcode_magic.sessions import SessionInfo
+
+__all__ = ["context_table", "memories_table", "sessions_table", "status_table"]
+
+
+def sessions_table(infos: Sequence[SessionInfo], *, current_id: str = "", notes: Sequence[str] = ()) -> Table:
+    """Return the sessions, numbered from 1 in the order given.
+
+    Times are local and absolute: a saved notebook is read later.
+    """
+    return Table(
+        columns=(
+            Column("#", right=True, whole=True),
+            Column("Title"),
+            Column("Started", whole=True, spare=True),
+            Column("Last active", whole=True),
+            Column("Messages", right=True, whole=True),
+            Column("Tokens", right=True, whole=True, spare=True),
+            Column("Notebook", spare=True),
+            Column("Id", whole=True),
+        ),
+        rows=[
+            (
+                Cell(str(number)),
+                Cell(info.title, hover=info.summary, marks=("open here",) if info.id == current_id else ()),
+                _time(info.created),
+                _time(info.last_active),
+                _count(info.messages),
+                _count(info.tokens),
+                Cell(info.notebook or ""),
+                Cell(info.id),
+            )
+            for number, info in enumerate(infos, 1)
+        ],
+        empty="No sessions yet. Begin one: %agent hello",
+        notes=notes,
+    )
+
+
+def memories_table(store: MemoryStore, *, now: datetime) -> Table:
+    """Return all memories of a store, the latest first, marked where the agent does not see them as they are.
+
+    Raises:
+        StorageError: a memory folder cannot be read.
+    """
+    memories = sorted(store.list(), key=_when, reverse=True)
+    indexed = {(place, entry.slug) for place in PLACES for entry in parsed(store.index(place))}
+    stale = timedelta(days=store.settings.stale_after_days)
+
+    def marks(memory: Memory) -> Iterator[str]:
+        if memory.is_expired(now):
+            yield "expired"
+        elif (memory.place, memory.slug) not in indexed:
+            yield "not indexed"
+        if memory.age(now) > stale:
+            yield "stale"
+
+    places = Counter(memory.place for memory in memories)
+    return Table(
+        columns=(
+            Column("Name"),
+            Column("Type", whole=True),
+            Column("Description"),
+            Column("Updated", whole=True),
+            Column("State", whole=True, spare=True),
+        ),
+        rows=[
+            (
+                Cell(memory.name or memory.slug, hover=shown(memory.path) if memory.path else ""),
+                Cell(memory.type),
+                Cell(memory.description),
+                _time(memory.when),
+                Cell(", ".join(marks(memory))),
+            )
+            for memory in memories
+        ],
+        empty="No memories yet. To keep something: %remember I prefer polars over pandas",
+        notes=(
+            " · ".join(f"{places[place]:,} in {shown(store.folder(place))}" for place in PLACES),
+            *store.notices,
+        ),
+    )
+
+
+def context_table(report: ContextReport) -> Table:
+    """Return the parts of the next request with their tokens; each opens its text."""
+    return Table(
+        columns=(Column("Part", whole=True), Column("Tokens", right=True, whole=True), Column("")),
+        rows=[
+            *(
+                (Cell(part.name), Cell(f"{part.tokens:,}"), Cell(part.note or "text", detail=part.text))
+                for part in report.parts
+            ),
+            (Cell("all together"), Cell(f"{report.total:,}"), Cell("estimated")),
+        ],
+        notes=report.notices,
+    )
+
+
+def status_table(status: Status) -> Table:
+    """Return the state of the shell's agent."""
+    session = f"{status.session_id} · {status.session_title}".removesuffix(" · ")
+    turns = f"{status.turns:,} in this kernel" + (
+        f", {tokens_in_words(status.usage)}" if status.turns else ""
+    )
+    lines = {
+        "Version": status.version,
+        "Model": status.model,
+        "Project": shown(status.project),
+        "Home": shown(status.home),
+        "Session": session,
+        "Turns": turns,
+    }
+    return Table(
+        columns=(Column("", whole=True), Column("")),
+        rows=[(Cell(name), Cell(text)) for name, text in lines.items()],
+    )
+
+
+def _when(memory: Memory) -> datetime:
+    return memory.when or datetime.min.replace(tzinfo=UTC)
+
+
+def _time(moment: datetime | None) -> Cell:
+    if moment is None:
+        return Cell("")
+    with contextlib.suppress(OverflowError, OSError):  # a year that the platform's clock does not reach
+        moment = moment.astimezone()
+    return Cell(f"{moment:%Y-%m-%d %H:%M}", hover=moment.isoformat(sep=" ", timespec="seconds"))
+
+
+def _count(count: int | None) -> Cell:
+    return Cell("" if count is None else f"{count:,}")

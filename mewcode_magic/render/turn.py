@@ -1,0 +1,117 @@
+"""A turn's events as outputs of the cell: the answer as it streams, a quiet line for what else happened."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from inspect import GEN_CLOSED, getgeneratorstate
+from typing import Any
+
+from mewcode_magic.events import (
+    Event,
+    Notice,
+    PermissionAsked,
+    Recalled,
+    TextDelta,
+    ThinkingDelta,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from mewcode_magic.render.display import Handle, Output, Stretch, output_for
+from mewcode_magic.render.lines import call_line, closing_line, permission_line, quiet_line, recalled_line
+
+__all__ = ["Stopped", "show_turn"]
+
+
+class Stopped(KeyboardInterrupt):
+    """The user stopped the turn. The cell fails, so that Run All stops too, but without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["Stopped."]
+
+
+def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
+    """Display a turn in `shell`'s running cell while it runs, and return how it ended.
+
+    Each stretch of text between calls is one display that grows; notices, recalled memories, calls and the
+    closing line are one quiet line each. What was shown stays, whatever ends the turn.
+
+    Raises:
+        Stopped: the user stopped it; the turn has recorded what was said.
+        MewCodeError: the turn broke off.
+    """
+    shown = _Shown(output_for(shell))
+    with closing(events):
+        try:
+            _take_all(events, shown)
+        finally:
+            shown.settle()
+    if shown.ended is None:
+        raise RuntimeError("the turn's events ended without TurnEnded")
+    return shown.ended
+
+
+def _take_all(events: Generator[Event], shown: _Shown) -> None:
+    interrupt: KeyboardInterrupt | None = None
+    while True:
+        try:
+            event = next(events) if interrupt is None else events.throw(interrupt)
+            interrupt = None
+            shown.take(event)
+        except StopIteration:
+            return
+        except KeyboardInterrupt as error:
+            if getgeneratorstate(events) == GEN_CLOSED:
+                raise Stopped from None
+            interrupt = error  # it came while something was displayed, and the turn must hear of it
+
+
+class _Shown:
+    """What of a turn is displayed, and what may still change."""
+
+    def __init__(self, output: Output) -> None:
+        self.ended: TurnEnded | None = None
+        self._output = output
+        self._stretch: Stretch | None = None
+        self._calls: dict[str, tuple[ToolStarted, Handle]] = {}
+
+    def take(self, event: Event) -> None:
+        """Display an event."""
+        if isinstance(event, TextDelta):
+            self._stretch = self._stretch or self._output.stretch()
+            self._stretch.add(event.text)
+            return
+        if isinstance(event, ThinkingDelta):
+            return
+        self._end_stretch()
+        match event:
+            case Notice():
+                self._output.open().show(quiet_line(event.text))
+            case Recalled():
+                self._output.open().show(recalled_line(event))
+            case PermissionAsked():
+                self._output.open().show(permission_line(event))
+            case ToolStarted():
+                handle = self._output.open()
+                self._calls[event.id] = event, handle
+                handle.show(call_line(event), final=False)
+            case ToolEnded():
+                started, handle = self._calls.pop(event.id)
+                handle.show(call_line(started, event))
+            case TurnEnded():
+                self.ended = event
+
+    def settle(self) -> None:
+        """Bring everything displayed into the state that it stays in; the closing line comes last."""
+        self._end_stretch()
+        for started, handle in self._calls.values():
+            handle.show(call_line(started, stopped=True))
+        self._calls.clear()
+        if self.ended is not None:
+            self._output.open().show(closing_line(self.ended))
+
+    def _end_stretch(self) -> None:
+        if self._stretch is not None:
+            self._stretch.end()
+            self._stretch = None

@@ -1,0 +1,110 @@
+"""Turns in a terminal: plain text as it comes, and nothing that the terminal would obey."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mewcode_magic.errors import Overloaded
+from mewcode_magic.events import Notice, TextDelta, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.messages import Usage
+from mewcode_magic.render import Stopped, View, output_for, show_turn
+
+ENDED = TurnEnded("", "offline", Usage(), 0.1, 1, "done")
+
+
+def test_text_is_printed_as_it_comes(capsys) -> None:
+    def turn():
+        yield TextDelta("\n\nHello **wor")
+        assert capsys.readouterr().out == "Hello **wor"
+        yield TextDelta("ld**")
+        assert capsys.readouterr().out == "ld**"
+        yield ToolStarted("t1", "ReadFile", {"path": "a.csv"})
+        assert capsys.readouterr().out == "\n[ReadFile: a.csv]\n"
+        yield ToolEnded("t1", "ReadFile", "1,2", is_error=False, seconds=0.1)
+        assert capsys.readouterr().out == ""
+        yield ToolStarted("t2", "ReadFile", {"path": "b.csv"})
+        yield ToolEnded("t2", "ReadFile", "it is not there\nmore", is_error=True, seconds=0.1)
+        yield Notice("a notice")
+        yield TextDelta("Done.\n")
+        yield ENDED
+
+    assert show_turn(turn(), shell=None) is ENDED
+    assert capsys.readouterr().out.split("\n") == [
+        *("[ReadFile: b.csv]", "[ReadFile: b.csv - failed: it is not there]", "[a notice]"),
+        *("Done.", "[offline · no tokens]", ""),
+    ]
+
+
+def test_control_characters_are_shown_and_not_obeyed(capsys) -> None:
+    def turn():
+        yield TextDelta("\x1b[2J\x07a\rb\x9b1m\ud800")
+        yield ToolStarted("t1", "X\x1b", {"a": "\x1b]0;x\x07\n\u202eb"})
+        yield ENDED
+
+    show_turn(turn(), shell=None)
+    out = capsys.readouterr().out
+    unknown = "\N{REPLACEMENT CHARACTER}"
+    assert out.startswith(f"␛[2J␇a\nb{unknown}1m{unknown}\n[X␛: ␛]0;x␇ {unknown}b]\n")
+    assert not any(c < " " and c != "\n" for c in out)
+
+
+def test_an_error_leaves_the_next_line_free(capsys) -> None:
+    def turn():
+        yield TextDelta("half")
+        raise Overloaded("busy")
+
+    with pytest.raises(Overloaded):
+        show_turn(turn(), shell=None)
+    assert capsys.readouterr().out == "half\n"
+
+
+def test_a_stopped_turn_says_so(capsys) -> None:
+    def turn():
+        yield TextDelta("half")
+        yield TurnEnded("half", "a-model", Usage(), 0.1, 1, "interrupted")
+        raise KeyboardInterrupt
+
+    with pytest.raises(Stopped):
+        show_turn(turn(), shell=None)
+    assert capsys.readouterr().out == "half\n[stopped · a-model · no tokens]\n"
+
+
+def test_a_turn_that_nobody_listens_to_any_more_is_closed(capsys) -> None:
+    closed = []
+
+    def turn():
+        try:
+            yield TextDelta("a")
+            yield "no event that is known"
+            yield ToolEnded("never started", "X", "", is_error=False, seconds=0)
+        finally:
+            closed.append(True)
+
+    with pytest.raises(KeyError):
+        show_turn(turn(), shell=None)
+    assert closed == [True]
+
+
+def test_a_terminal_without_the_characters_gets_others(monkeypatch) -> None:
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    output_for(None).open().show(View("a · 日本"))
+    screen.flush()
+    assert screen.buffer.getvalue() == b"a ? ??\n"
+
+
+def test_ipython_shows_no_reprs_of_displays(tmp_path) -> None:
+    code = (
+        "from mewcode_magic.events import *; from mewcode_magic.messages import Usage; "
+        "from mewcode_magic.render import show_turn; "
+        "e = TurnEnded('', 'offline', Usage(), 1.0, 1, 'done'); "
+        "_ = show_turn((x for x in [TextDelta('# Title'), e]), shell=get_ipython())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", code],
+        capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONUTF8": "1"}, check=True,
+    )  # fmt: skip
+    assert done.stdout == "# Title\n[offline · no tokens]\n"
