@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,7 +164,7 @@ class Mew:
 
     # -- turns -----------------------------------------------------------------------------------------
 
-    def ask(self, prompt: str, *, model: str | None = None) -> Iterator[Event]:
+    def ask(self, prompt: str, *, model: str | None = None) -> Generator[Event]:
         """Run one turn on `prompt`: yield its events as they come, `TurnEnded` last.
 
         An iterator that is closed or dropped before its end, or followed by another `ask`, ends the turn as

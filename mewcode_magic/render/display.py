@@ -7,8 +7,6 @@ shown. A terminal gets plain text as it comes.
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 import sys
 import threading
 import time
@@ -71,11 +69,6 @@ class Stretch(Protocol):
 class Output(Protocol):
     """The output of one shell's running cell."""
 
-    @property
-    def width(self) -> int:
-        """Cells of a line of plain text."""
-        ...
-
     def open(self) -> Handle:
         """Return a place in which nothing is displayed yet."""
         ...
@@ -94,8 +87,6 @@ def output_for(shell: Any) -> Output:
 
 
 class _KernelOutput:
-    width = 100  # the same wherever the kernel runs, so that two runs of a notebook do not differ
-
     def __init__(self, shell: Any, *, live: bool) -> None:
         self._shell, self._live = shell, live
 
@@ -178,10 +169,6 @@ class _KernelStretch:
 
 
 class _TerminalOutput:
-    @property
-    def width(self) -> int:
-        return shutil.get_terminal_size((100, 24)).columns
-
     def open(self) -> _TerminalHandle:
         return _TerminalHandle()
 
@@ -219,5 +206,4 @@ def _write(text: str) -> None:
     """Print `text` as far as the terminal's encoding has its characters."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     sys.stdout.write(clean(text).encode(encoding, errors="replace").decode(encoding))
-    with contextlib.suppress(AttributeError):
-        sys.stdout.flush()
+    sys.stdout.flush()

@@ -23,11 +23,11 @@ _DETAIL_LIMIT = 20_000
 _STYLE = f"""\
 <style>
 table.mew-table {{ border-collapse: collapse; color: inherit; font-size: 0.9em; margin: 0; }}
-table.mew-table :is(th, td) {{ background: none; border: 0; padding: 4px 10px 4px 0; vertical-align: top; }}
+table.mew-table :is(th, td) {{ background: none; border: 0; padding: 4px 8px 4px 0; vertical-align: top; }}
 table.mew-table :is(th, td):not([align]) {{ text-align: left; }}
 table.mew-table th {{ border-bottom: 1px solid #8886; font-weight: 600; white-space: nowrap; }}
 table.mew-table tr {{ background: none !important; }}
-table.mew-table td {{ max-width: 50em; min-width: 8em; overflow-wrap: anywhere; }}
+table.mew-table td {{ max-width: 50em; min-width: 7em; overflow-wrap: anywhere; }}
 table.mew-table td.mew-whole {{ min-width: 0; white-space: nowrap; }}
 table.mew-table caption {{ caption-side: bottom; color: {FAINT}; padding-top: 6px; text-align: left; }}
 table.mew-table pre {{ background: none; color: inherit; max-height: 24em; overflow: auto; padding: 4px 0;
