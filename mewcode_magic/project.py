@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mewcode_magic.files import private_folder, write_atomic
+from mewcode_magic.errors import SettingError
+from mewcode_magic.files import private_folder, shown, write_atomic
 
-__all__ = ["find_project_root", "main_checkout", "mark_private"]
+__all__ = ["find_project_root", "main_checkout", "mark_private", "project_folder"]
 
 PRIVATE = """\
 sessions/
@@ -18,6 +19,20 @@ memory/.trash/
 *.lock
 """
 """What git is told to leave alone in `.mewcode`; committing its `memory/` is the team's choice."""
+
+
+def project_folder(given: Path | str, home: Path) -> Path:
+    """Return the project's folder, absolute: the `given` one, or without it the one of the working directory.
+
+    Raises:
+        SettingError: something that is no folder stands there.
+    """
+    if not given:
+        return find_project_root(Path.cwd(), home)
+    path = Path(given).expanduser().absolute()
+    if path.exists() and not path.is_dir():
+        raise SettingError(f"MewCode.project_dir is {shown(path)}, which is not a folder; name a folder")
+    return path.resolve()
 
 
 def find_project_root(start: Path, home: Path) -> Path:
