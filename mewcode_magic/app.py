@@ -21,7 +21,7 @@ from mewcode_magic.context import (
     report_context,
     system_prompt,
 )
-from mewcode_magic.errors import MewCodeError, SessionNotFound, SettingError
+from mewcode_magic.errors import MewCodeError, SessionNotFound
 from mewcode_magic.events import (
     Event,
     Model,
@@ -37,7 +37,7 @@ from mewcode_magic.kernel import cell_id, notebook_path
 from mewcode_magic.memory import MemoryStore, Recall, Saved, first_use, memory_from_text, recall
 from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.model import choose_model
-from mewcode_magic.project import find_project_root
+from mewcode_magic.project import project_folder
 from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore
 from mewcode_magic.tools import ToolContext, all_tools, schema
 from mewcode_magic.turn import run_turn
@@ -80,10 +80,11 @@ class Mew:
     ) -> None:
         self.settings = settings or MewCode()
         self.home = Path(home).expanduser().absolute() if home else self.settings.home_path
-        self.project = _project(project_dir or self.settings.project_dir, self.home)
+        self.project = project_folder(project_dir or self.settings.project_dir, self.home)
         self.sessions = SessionStore(self.project, settings=self.settings)
         self.memory = MemoryStore(self.project, self.home, settings=self.settings)
         self._model = model
+        self._models: dict[str, Model] = {}
         self._shell = shell
         self._tools = {tool.name: tool for tool in all_tools()}
         self._schemas = [schema(tool) for tool in self._tools.values()]
@@ -242,11 +243,14 @@ class Mew:
         return [*self._notices, *notices, *news], front
 
     def _choose(self, name: str | None) -> Model:
-        if name:
-            return choose_model(name, settings=self.settings)
-        if self._model is None or isinstance(self._model, str):
-            return choose_model(self._model or self.settings.model, settings=self.settings)
-        return self._model
+        own = self._model
+        if own is None or isinstance(own, str):
+            name = name or own or self.settings.model
+        elif not name:
+            return own
+        model = choose_model(name, settings=self.settings)
+        # One that was used before has its connection open.
+        return self._models.setdefault(model.name, model)
 
     def _abandon_turn(self) -> None:
         turn, self._turn = self._turn, None
@@ -317,12 +321,3 @@ class Mew:
             turns=self._turns,
             usage=self._usage,
         )
-
-
-def _project(given: Path | str, home: Path) -> Path:
-    if not given:
-        return find_project_root(Path.cwd(), home)
-    path = Path(given).expanduser().absolute()
-    if path.exists() and not path.is_dir():
-        raise SettingError(f"MewCode.project_dir is {shown(path)}, which is not a folder; name a folder")
-    return path.resolve()
