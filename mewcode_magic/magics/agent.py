@@ -1,0 +1,50 @@
+"""`%agent` and `%%agent`: one turn of the agent, streamed into the cell's output."""
+
+from __future__ import annotations
+
+import keyword
+from argparse import Namespace
+
+from IPython.core.magic import line_cell_magic, magics_class, no_var_expand
+
+from mewcode_magic.errors import CommandError
+from mewcode_magic.magics.mew_magics import MewMagics
+from mewcode_magic.magics.options import joined, option, takes_text
+from mewcode_magic.magics.upkeep import fill_counts
+
+__all__ = ["AgentMagics"]
+
+
+@magics_class
+class AgentMagics(MewMagics):
+    """The conversation itself."""
+
+    @no_var_expand
+    @line_cell_magic
+    @takes_text(
+        option("--model", metavar="NAME", help="Let this model answer, this once; 'offline' needs no key."),
+        option("--new", action="store_true", help="Begin a new session first."),
+        option("-o", dest="output", metavar="NAME", help="Put the final answer, a str, into this variable."),
+        option(
+            "prompt", nargs="*", help="The text, taken as it stands; behind '--' it can begin with dashes."
+        ),
+    )
+    def agent(self, options: Namespace, text: str, cell: str | None) -> None:
+        """Ask the agent: one turn on the text of the line and of the cell below it.
+
+        The answer is displayed, not returned; -o NAME is how to have it as a value.
+        """
+        from mewcode_magic.render import show_turn
+
+        prompt = joined(text, cell)
+        if not prompt:
+            raise CommandError("%agent needs a prompt: behind the name, or in the cell below %%agent")
+        output = options.output
+        if output and (not output.isidentifier() or keyword.iskeyword(output)):
+            raise CommandError(f"%agent: -o is {output!r}, which cannot be a variable's name")
+        if options.new:
+            self.mew.new()
+        ended = show_turn(self.mew.ask(prompt, model=options.model), shell=self.shell)
+        if output:
+            self.shell.user_ns[output] = ended.text
+        fill_counts(self.mew.sessions)

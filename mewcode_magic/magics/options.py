@@ -1,0 +1,213 @@
+"""A magic's line: options first, then the rest as it stands; or words with options among them.
+
+The options are declared to IPython's `magic_arguments`, which makes the help text of them. Its parser is not
+used for reading: it splits the whole line like a shell, and a prompt is no command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from mewcode_magic.errors import CommandError
+
+if TYPE_CHECKING:
+    from mewcode_magic.magics.screen import Screen
+
+__all__ = ["joined", "option", "split_text", "split_words", "sub_word", "takes_text", "takes_words"]
+
+_OPTION = re.compile(r"--?[A-Za-z][^\s=]*")
+"""What counts as an option: dashes and a letter. `-`, `-5`, `---` and `-->` are text."""
+
+_QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
+
+Method = Callable[..., None]
+
+
+class _Magics(Protocol):
+    screen: Screen
+
+
+def option(*flags: str, **properties: Any) -> argument:
+    """Return the declaration of one option, in the terms of `argparse`'s `add_argument`."""
+    return argument(*flags, **properties)  # type: ignore[no-untyped-call]
+
+
+def takes_text(*options: argument) -> Callable[[Method], Method]:
+    """Make a method `(self, options, text, cell)` a magic's function: options first, then a text.
+
+    `--help` is among the options and answered here. The function raises CommandError for a bad line.
+    """
+
+    def declare(method: Method) -> Method:
+        @functools.wraps(method)
+        def magic(self: _Magics, line: str, cell: str | None = None) -> None:
+            values, text = split_text(_parser(magic), line)
+            if values.help:
+                self.screen.say(_help_text(_parser(magic)))
+            else:
+                method(self, values, text, cell)
+
+        return _declared(magic, options)
+
+    return declare
+
+
+def takes_words(*options: argument) -> Callable[[Method], Method]:
+    """Make a method `(self, options, words)` a magic's function: words, with options among them.
+
+    `--help` is among the options and answered here. The function raises CommandError for a bad line.
+    """
+
+    def declare(method: Method) -> Method:
+        @functools.wraps(method)
+        def magic(self: _Magics, line: str) -> None:
+            values, words = split_words(_parser(magic), line)
+            if values.help:
+                self.screen.say(_help_text(_parser(magic)))
+            else:
+                method(self, values, words)
+
+        return _declared(magic, options)
+
+    return declare
+
+
+def split_text(parser: argparse.ArgumentParser, line: str) -> tuple[argparse.Namespace, str]:
+    """Return the options at the front of `line`, and the text after them as it stands.
+
+    `--` ends the options, so that a text can begin with dashes.
+
+    Raises:
+        CommandError: an option is unknown, or its value is missing or does not fit.
+    """
+    values, rest = _defaults(parser), line.lstrip()
+    while (ended := _after_dashes(rest)) is None:
+        if not _OPTION.match(rest):
+            return values, rest.rstrip()
+        hint = f"; for a text that begins with dashes write %{parser.prog} -- {rest.split()[0]} …"
+        rest = _take_option(parser, rest, values, hint=hint)
+    return values, ended.rstrip()
+
+
+def split_words(parser: argparse.ArgumentParser, line: str) -> tuple[argparse.Namespace, list[str]]:
+    """Return the options anywhere in `line`, and its other words; quotes keep a word with spaces together.
+
+    After `--` every word is taken as it stands.
+
+    Raises:
+        CommandError: an option is unknown, or its value is missing or does not fit.
+    """
+    values, rest = _defaults(parser), line.lstrip()
+    words: list[str] = []
+    while rest:
+        if (ended := _after_dashes(rest)) is not None:
+            return values, [*words, *ended.split()]
+        if _OPTION.match(rest):
+            rest = _take_option(parser, rest, values)
+        else:
+            word, rest = _take_word(rest)
+            words.append(word)
+    return values, words
+
+
+def _declared(magic: Method, options: tuple[argument, ...]) -> Method:
+    help_option = option("--help", action="store_true", help="Show this text.")
+    for declaration in reversed((*options, help_option)):
+        magic = declaration(magic)
+    declared: Method = magic_arguments()(magic)  # type: ignore[no-untyped-call]
+    return declared
+
+
+def _parser(magic: Method) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = magic.parser  # type: ignore[attr-defined]
+    return parser
+
+
+def _help_text(parser: argparse.ArgumentParser) -> str:
+    """Return usage, description and options without the markup that IPython adds."""
+    usage, _, rest = parser.format_help().removeprefix("::\n\n").partition("\n\n")
+    return f"{usage.strip()}\n\n{rest.strip()}"
+
+
+def _actions(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    return parser._option_string_actions  # noqa: SLF001 - argparse has no public table of its options
+
+
+def _defaults(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    return argparse.Namespace(**{a.dest: a.default for a in _actions(parser).values()})
+
+
+def _after_dashes(rest: str) -> str | None:
+    """Return what follows a leading `--`, or None if there is none."""
+    return rest[2:].lstrip() if re.match(r"--(\s|$)", rest) else None
+
+
+def _take_option(
+    parser: argparse.ArgumentParser, rest: str, values: argparse.Namespace, *, hint: str = ""
+) -> str:
+    """Move the option that `rest` begins with into `values`, and return what follows it."""
+    match = _OPTION.match(rest)
+    flag = match.group() if match else rest
+    rest = rest[len(flag) :]
+    action = _actions(parser).get(flag)
+    if action is None:
+        known = ", ".join(_actions(parser))
+        raise CommandError(f"%{parser.prog} has no option {flag}; it has {known}{hint}")
+    if action.nargs == 0:
+        if rest.startswith("="):
+            raise CommandError(f"%{parser.prog}: {flag} takes no value")
+        setattr(values, action.dest, True)
+        return rest.lstrip()
+    value, rest = _take_word(rest.removeprefix("=") if rest.startswith("=") else rest.lstrip())
+    if not value:
+        raise CommandError(f"%{parser.prog}: {flag} needs a value; write {flag} {action.metavar}")
+    try:
+        setattr(values, action.dest, action.type(value) if callable(action.type) else value)
+    except ValueError as error:
+        message = f"%{parser.prog}: {flag} is {value!r}, which does not fit: {action.help}"
+        raise CommandError(message) from error
+    return rest
+
+
+def _take_word(rest: str) -> tuple[str, str]:
+    """Return the word that `rest` begins with, without quotes around it, and what follows it."""
+    match = _QUOTED.match(rest)
+    if match:
+        return match.group()[1:-1], rest[match.end() :].lstrip()
+    match = re.match(r"\S*", rest)
+    word = match.group() if match else ""
+    return word, rest[len(word) :].lstrip()
+
+
+def joined(text: str, cell: str | None) -> str:
+    """Return the texts of a line and of the cell below it as one; what stands inside them stays."""
+    return "\n".join(part for part in (text, (cell or "").strip("\n")) if part.strip())
+
+
+def sub_word(name: str, words: list[str], takes: dict[str, str]) -> tuple[str, str]:
+    """Return the sub-word that `words` begins with, and the rest as one text; "" and "" without words.
+
+    `takes` says for each sub-word what must follow it, "" for nothing.
+
+    Raises:
+        CommandError: the sub-word is unknown, or what must follow it is missing or too much.
+    """
+    if not words:
+        return "", ""
+    word, rest = words[0], " ".join(words[1:])
+    if word not in takes:
+        known = ", ".join(f"{known} {what}".rstrip() for known, what in takes.items())
+        raise CommandError(f"%{name} does not know {word!r}; it knows {known}; without a word it lists")
+    if takes[word] and not rest:
+        raise CommandError(
+            f"%{name} {word} needs more: %{name} {word} {takes[word]}; %{name} lists what there is"
+        )
+    if rest and not takes[word]:
+        raise CommandError(f"%{name} {word} takes nothing more, so not {rest!r}")
+    return word, rest

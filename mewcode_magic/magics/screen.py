@@ -1,0 +1,66 @@
+"""Where a magic's result goes: text and tables, and lists that live in a widget where one can be kept."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mewcode_magic.kernel import can_ask, is_kernel
+
+if TYPE_CHECKING:
+    from mewcode_magic.render import Table, View
+
+__all__ = ["Screen"]
+
+NOTEBOOK_WIDTH = 100
+"""Characters of a line of a table's plain text in a notebook."""
+
+Widget = TypeVar("Widget")
+
+
+class Screen:
+    """The output of one shell's running cell."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+
+    def say(self, *lines: str) -> None:
+        """Display lines of text."""
+        from mewcode_magic.render import View
+
+        self.show(View("\n".join(lines)))
+
+    def show(self, view: View) -> None:
+        """Display a view."""
+        from mewcode_magic.render import output_for
+
+        output_for(self._shell).open().show(view)
+
+    def show_table(self, table: Table, *, css_class: str = "") -> None:
+        """Display a table, in a terminal as wide as that is."""
+        width = NOTEBOOK_WIDTH if is_kernel(self._shell) else shutil.get_terminal_size().columns
+        self.show(table.view(css_class=css_class, width=width))
+
+    def show_list(self, table: Table, make_widget: Callable[[str], Widget]) -> Widget | None:
+        """Display a list as a widget beside its table, and return it; the table only where none can live.
+
+        `make_widget` is called with the CSS class of what the live widget hides. The table is for later:
+        saved notebooks, GitHub, and a page that was loaded again hold no live widget.
+        """
+        if not self._keeps_widgets():
+            self.show_table(table)
+            return None
+        from secrets import token_hex
+
+        hides = f"mew-{token_hex(6)}"
+        widget = make_widget(hides)
+        data, metadata = self._shell.display_formatter.format(widget)
+        # Front ends without widgets would show the text in its place.
+        self._shell.display_pub.publish(data | {"text/plain": ""}, metadata)
+        self.show_table(table, css_class=hides)
+        return widget
+
+    def _keeps_widgets(self) -> bool:
+        captured = type(self._shell.display_pub).__name__ == "CapturingDisplayPublisher"
+        return is_kernel(self._shell) and can_ask(self._shell) and not captured

@@ -1,0 +1,191 @@
+"""`%sessions` and `%resume`: the project's conversations."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from IPython.core.magic import line_magic, magics_class, no_var_expand
+
+from mewcode_magic.errors import CommandError, SessionNotFound
+from mewcode_magic.files import shown
+from mewcode_magic.magics.mew_magics import MewMagics
+from mewcode_magic.magics.options import option, sub_word, takes_words
+from mewcode_magic.magics.upkeep import clean_up, fill_counts
+
+if TYPE_CHECKING:
+    from mewcode_magic.sessions import Resumed
+    from mewcode_magic.widgets.sessions import SessionList
+
+__all__ = ["SessionMagics"]
+
+NUMBER_DIGITS = 4
+"""Up to so many digits are a number of the list; an id is longer, it begins with a date."""
+
+
+def _days(text: str) -> int:
+    days = int(text)
+    if days < 1:
+        raise ValueError(text)
+    return days
+
+
+@magics_class
+class SessionMagics(MewMagics):
+    """Conversations as files: list them, look into them, go on with them."""
+
+    _listed: Sequence[str] = ()
+    """Ids of the list last shown, in its order."""
+
+    @no_var_expand
+    @line_magic
+    @takes_words(
+        option("--days", type=_days, metavar="N", help="For clean: days without activity, 1 or more."),
+        option("what", nargs="*", help="new | show ID | rename ID TITLE | rm ID | clean; without: the list."),
+    )
+    def sessions(self, options: Namespace, words: list[str]) -> None:
+        """List the sessions of this project, or do something with one.
+
+        new closes the open session and begins another; show prints one; rename gives one a title; rm moves
+        one to the trash; clean moves those there that were inactive for long. ID is an id, the beginning of
+        one, or a number of the list last shown.
+        """
+        word, rest = sub_word(
+            "sessions", words, {"new": "", "show": "ID", "rename": "ID TITLE", "rm": "ID", "clean": ""}
+        )
+        if options.days and word != "clean":
+            raise CommandError("%sessions: --days goes with clean: %sessions clean --days N")
+        match word:
+            case "new":
+                self._new()
+            case "show":
+                self._show(rest)
+            case "rename":
+                self._rename(rest)
+            case "rm":
+                self._remove(rest)
+            case "clean":
+                self._clean(options.days)
+            case _:
+                self._list()
+
+    @no_var_expand
+    @line_magic
+    @takes_words(
+        option("--fork", action="store_true", help="Go on with a copy; the session itself stays as it is."),
+        option("id", nargs="?", help="An id, the beginning of one, or a number of the list last shown."),
+    )
+    def resume(self, options: Namespace, words: list[str]) -> None:
+        """Go on with an earlier session.
+
+        Without ID: this notebook's latest, else the project's latest, that is not open elsewhere.
+        """
+        if len(words) > 1:
+            raise CommandError(f"%resume takes one id or number, not {' '.join(words)!r}")
+        session_id = self._id(words[0]) if words else None
+        resumed = self.mew.resume(session_id, fork=options.fork)
+        self.screen.say(*_told_of_resume(resumed, forked=options.fork))
+
+    def _list(self) -> None:
+        from mewcode_magic.render import sessions_table
+
+        infos = self.mew.sessions.list()
+        self._listed = [info.id for info in infos]
+        notes = ["Go on with one: %resume NUMBER; look into one: %sessions show NUMBER"] if infos else []
+        table = sessions_table(infos, current_id=self.mew.session.id, notes=notes)
+        widget = self.screen.show_list(table, self._widget)
+        if any(info.messages is None for info in infos):
+            fill_counts(self.mew.sessions, then=widget.refresh if widget else None)
+
+    def _widget(self, hides: str) -> SessionList:
+        from mewcode_magic.render import transcript_text
+        from mewcode_magic.widgets import session_list
+
+        return session_list(
+            self.mew.sessions,
+            current=lambda: self.mew.session.id,
+            resume=lambda session_id: " ".join(_told_of_resume(self.mew.resume(session_id))),
+            preview=lambda session_id: transcript_text(self.mew.sessions.transcript(session_id)),
+            hides=hides,
+        )
+
+    def _new(self) -> None:
+        left = self.mew.session
+        self.mew.new()
+        back = f" %resume {left.id} goes back to the one before." if left.messages else ""
+        self.screen.say(f"New session; its file is made with the first prompt.{back}")
+
+    def _show(self, text: str) -> None:
+        from mewcode_magic.render import transcript_view
+
+        session_id = self._id(text)
+        messages = self.mew.sessions.transcript(session_id)
+        if messages:
+            self.screen.show(transcript_view(messages))
+        else:
+            self.screen.say(f"Nothing was said in session {session_id}.")
+
+    def _rename(self, text: str) -> None:
+        given, _, title = text.partition(" ")
+        if not title:
+            raise CommandError("%sessions rename needs a title: %sessions rename ID TITLE")
+        session_id = self._id(given)
+        self.mew.sessions.rename(session_id, title)
+        self.screen.say(f"Renamed session {session_id} to {title!r}.")
+
+    def _remove(self, text: str) -> None:
+        session_id = self._id(text)
+        self.mew.sessions.delete(session_id)
+        trash, days = shown(self.mew.sessions.folder / ".trash"), self.mew.settings.trash_days
+        self.screen.say(
+            f"Moved session {session_id} to {trash}. For {days} days, moving its .jsonl back restores it."
+        )
+
+    def _clean(self, days: int | None) -> None:
+        limit = days or self.mew.settings.session_max_age_days
+        told = clean_up(self.mew.sessions, self.mew.settings, days=days)
+        self.screen.say(told or f"No session to move: none was inactive for {limit} days, or it is kept.")
+
+    def _id(self, text: str) -> str:
+        """Return the id that a word means: a number of the list last shown, an id, or its beginning."""
+        if not (text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS):
+            return self.mew.sessions.find(text)
+        if not self._listed:
+            raise SessionNotFound(f"{text} is a number of a list, and none was shown yet; %sessions shows it")
+        if not 1 <= int(text) <= len(self._listed):
+            raise SessionNotFound(f"the list last shown has the numbers 1 to {len(self._listed)}, not {text}")
+        return self._listed[int(text) - 1]
+
+
+def _told_of_resume(resumed: Resumed, *, forked: bool = False) -> list[str]:
+    """Return the lines on what was resumed, and what of it is not as it was."""
+    from mewcode_magic.render.text import line
+
+    session, report = resumed.session, resumed.report
+    said = [message for message in resumed.messages if not message.tool_results()]
+    prompts = [message.text() for message in said if message.is_prompt]
+    last_active = (
+        f", last active {resumed.last_active.astimezone():%Y-%m-%d %H:%M}" if resumed.last_active else ""
+    )
+    what = f"a copy, {session.id}" if forked else session.id
+    lines = [f"Resumed {what}, {line(session.title, 60)!r}: {_count(len(said), 'message')}{last_active}."]
+    if prompts:
+        lines.append(f"Your last prompt was: {line(prompts[-1], 100)}")
+    if report.boundary:
+        lines.append("It goes on from the summary of what was said before.")
+    if report.gap:
+        lines.append("The agent is told how long ago that was, and that files may have changed since.")
+    if report.skipped_lines:
+        lines.append(f"{_count(report.skipped_lines, 'line')} of its file could not be read.")
+    if report.mended_lines:
+        lines.append(
+            f"In {_count(report.mended_lines, 'line')} of its file, bytes that are no text were replaced."
+        )
+    if report.dropped_messages:
+        lines.append(f"{_count(report.dropped_messages, 'message')} with unanswered calls are left out.")
+    return lines
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
