@@ -37,9 +37,9 @@ def safe_markdown(text: str) -> str:
     images are links that show description and address, links lead only to http, https, mailto and relative
     addresses, code keeps each character, `$…$` and `$$…$$` (also written `\(…\)`, `\[…\]`) stay formulas.
     """
-    text = clean(text)
     from markdown_it.tree import SyntaxTreeNode
 
+    text = clean(text)
     parser = _parser(html=False)
     add_math(parser)
     tokens = parser.parse(text)

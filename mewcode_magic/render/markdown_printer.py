@@ -39,7 +39,7 @@ _SPECIAL = re.compile(
 )
 _BRACKET = re.compile(r"[\[\]]")
 _TEX_START = re.compile(r"\\(?:[\\$(\[]|begin|end|ref|eqref|$)")
-_LINE_START = re.compile(r"^(\d*)([-+#>=:]|(?<=\d)[.)](?=\s|$))", re.MULTILINE)
+_LINE_START = re.compile(r"^(?:([-+#>=:])|(\d+)([.)])(?=\s|$))", re.MULTILINE)
 
 _MATH_EDGE_IN_SPAN = re.compile(r"\$\$|\\(?:begin|end)\b|\\\\[()\[\]]")
 _MATH_EDGE_IN_FENCE = re.compile(r"\$|\\begin\b|\\\\[(\[]")
@@ -160,7 +160,7 @@ def _leaf(node: SyntaxTreeNode, place: _Place) -> str:
     """Return the text of a paragraph, a heading or a cell."""
     text = _spans(node, replace(place, dollars=node.content.count("$") > 1))
     stripped = "\n".join(part.strip() for part in text.split("\n"))
-    return _LINE_START.sub(lambda match: match[1] + _entity(match[2]), stripped)
+    return _LINE_START.sub(lambda match: (match[2] or "") + _entity(match[1] or match[3]), stripped)
 
 
 def _spans(node: SyntaxTreeNode, place: _Place) -> str:
@@ -219,8 +219,8 @@ def _text(text: str, place: _Place) -> str:
             entity += BREAK
         return entity
 
-    text_escaped = _SPECIAL.sub(escaped, text)
-    return _BRACKET.sub(lambda match: _entity(match.group()), text_escaped) if place.in_link else text_escaped
+    printed = _SPECIAL.sub(escaped, text)
+    return _BRACKET.sub(lambda match: _entity(match.group()), printed) if place.in_link else printed
 
 
 def _entity(character: str) -> str:
@@ -244,8 +244,8 @@ def _link(node: SyntaxTreeNode, address: str, place: _Place) -> str:
 
 
 def _image(node: SyntaxTreeNode, address: str, place: _Place) -> str:
-    words = [line(node.content), f"({line(address, _ADDRESS_LIMIT)})"]
-    text = _text("image: " + " ".join(word for word in words if word), replace(place, in_link=True))
+    words = ["image:", line(node.content), f"({line(address, _ADDRESS_LIMIT)})"]
+    text = _text(" ".join(word for word in words if word), replace(place, in_link=True))
     if place.in_link or not place.may_link(address):
         return text
     return f"[{text}]({_destination(address)})"

@@ -54,7 +54,6 @@ _BLOCK_START = re.compile(r"(\$\$)|(\\\[)|\\begin(\{[a-z]+\*?\})")
 ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
 """What makes a word a web address, and so, in many front ends, a link."""
 
-
 PLACE = "@@0@@"
 """What stands in place of a formula while JupyterLab's Markdown parser works."""
 

@@ -182,6 +182,7 @@ def test_code_is_what_the_model_wrote(text: str) -> None:  # fmt: skip
         ("3) a\n4) b", "3) a\n4) b"),
         ("> a\n> - b", "> a\n>\n> - b"),
         ("|a|b|\n|:-|-:|\n|`x\\|y`|2|", "| a | b |\n| :--- | ---: |\n| `x\\|y` | 2 |"),
+        ("a\n\\# b\n\\> c\n1\\. d\n\\- e\n5-10", "a\n&#35; b\n&#62; c\n1&#46; d\n&#45; e\n5-10"),
         ("a < b > c & d", "a < b > c & d"),
         ("<b>x</b>", "&#60;b>x&#60;/b>"),
         ('[a](https://jupyter.org/x?y=1&z=2#f "t")', "[a](https://jupyter.org/x?y=1&z=2#f)"),
