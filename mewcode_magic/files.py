@@ -50,7 +50,8 @@ def storage_errors(action: str, path: Path) -> Iterator[None]:
 def shown(path: Path) -> str:
     """Return `path` as people know it: relative inside the working directory, with `~` inside the home."""
     for base, prefix in ((_working_directory(), ""), (_home(), "~")):
-        if base is not None and path.is_relative_to(base):
+        # The working directory itself would be ".", which tells nobody where it is.
+        if base is not None and path.is_relative_to(base) and (prefix or path != base):
             rest = path.relative_to(base)
             return str(Path(prefix) / rest) if prefix else str(rest)
     return str(path)
