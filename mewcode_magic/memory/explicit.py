@@ -27,8 +27,15 @@ _IN_PLACE_OF = re.compile(r"\binstead of\b|而不是", re.IGNORECASE)
 _PERSON = re.compile(r"\bI\b(?!/)|(?i:^i\b|\bmy\b|\bprefers?\b)|我|喜欢")
 _SPAN = re.compile(r"(\d+)\s*([hdw])", re.IGNORECASE)
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_TRAILING = re.compile(r"(?i:a|all|an|and|any|as|at|be|by|for|from|in|is|it|of|on|or|that|the|to|with)")
+_LEADING = re.compile(r"(?i:an|please|that|the)")
+"""Words that no name begins with."""
+_TRAILING = re.compile(
+    r"(?i:a|all|an|and|any|are|as|at|be|by|for|from|in|is|it|my|no|not|of|on|or|our|that|the|their|to|was|were"
+    r"|with|your)"
+)
 """Words that no name ends with."""
+_CLAUSE_END = re.compile(r"[:;,](?=\s)|[\uff1a\uff1b\uff0c]|\s[(\u2013\u2014-]")
+"""What a sentence goes on after, and a name does not."""
 
 
 def memory_from_text(
@@ -91,9 +98,14 @@ def _type(text: str) -> str:
 
 
 def _name(sentence: str) -> str:
-    """Return the sentence's first words, joined by hyphens."""
+    """Return the first words of the sentence's first clause, joined by hyphens."""
     plain = re.sub(rf"(?<=\w)[{_APOSTROPHES}](?=\w)", "", sentence)
-    words = re.findall(r"\w+", _URL.sub(" ", plain)) or re.findall(r"\w+", plain)
+    clause = re.findall(r"\w+", _CLAUSE_END.split(_URL.sub(" ", plain))[0])
+    words = (
+        clause if len(clause) > 1 else re.findall(r"\w+", _URL.sub(" ", plain)) or re.findall(r"\w+", plain)
+    )
+    while len(words) > 1 and _LEADING.fullmatch(words[0]):
+        words = words[1:]
     kept = words[:NAME_WORDS]
     while len(kept) > 1 and _TRAILING.fullmatch(kept[-1]):
         kept.pop()

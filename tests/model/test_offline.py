@@ -148,7 +148,7 @@ def test_memory_of_an_earlier_prompt_is_quoted_again(store: MemoryStore, project
     keep(store, "The warehouse is called Snowdrift and lives in Frankfurt")
     talk = Talk(store, project, home)
     talk.ask("Where is the warehouse?")
-    store.delete("the-warehouse-is-called-snowdrift")
+    store.delete("warehouse-is-called-snowdrift-and-lives")
     assert "> The warehouse is called Snowdrift" in talk.answer("How is the warehouse called?")
 
 
