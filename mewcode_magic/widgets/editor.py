@@ -11,7 +11,8 @@ from ipywidgets import HTML, Dropdown, Text, Textarea, VBox
 from mewcode_magic.errors import MemoryChanged, MemoryNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.memory import TYPES, DeletedMemory, Memory, MemoryStore, expiry
-from mewcode_magic.widgets.parts import Actions, Panel, bar, block, clip, exactly, span
+from mewcode_magic.widgets.parts import Actions, Panel, bar
+from mewcode_magic.widgets.text import block, clip, exactly, span
 
 __all__ = ["Editor", "Remains"]
 
@@ -47,18 +48,17 @@ class Editor:
         )
         self.widget.add_class("mew-detail")
 
-    def open(self, memory: Memory) -> str:
+    def open(self, memory: Memory) -> None:
         """Show the memory that now stands where `memory` was read.
 
         Raises:
             MemoryNotFound: its file is gone.
         """
         standing = self._memory = self._standing(memory)
-        self._heading.value = span("name", clip(standing.name or standing.slug), title=standing.name)
+        self._heading.value = span("name", clip(standing.name or standing.slug))
         self._facts.value = span("faint", _facts(standing))
         self._description.value, self._type.value, self._expires.value, self._body.value = _fields(standing)
         self._actions.settle()
-        return ""
 
     def focus(self) -> None:
         """Move the keyboard's focus to the first button."""
@@ -148,14 +148,13 @@ class Remains:
         self.widget = VBox([bar(self._back, self._heading), self._facts, self._text, restore.widget])
         self.widget.add_class("mew-detail")
 
-    def open(self, deleted: DeletedMemory) -> str:
+    def open(self, deleted: DeletedMemory) -> None:
         """Show what the trash has of a memory."""
         self._deleted, memory = deleted, deleted.memory
-        self._heading.value = span("name", clip(memory.name or memory.slug), title=memory.name)
+        self._heading.value = span("name", clip(memory.name or memory.slug))
         facts = f"{memory.type} · deleted {exactly(deleted.when)} · {clip(memory.description)}"
         self._facts.value = span("faint", facts)
         self._text.value = block(memory.body, label="Text of the memory")
-        return ""
 
     def focus(self) -> None:
         """Move the keyboard's focus to the first button."""

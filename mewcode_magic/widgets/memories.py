@@ -13,7 +13,8 @@ from mewcode_magic.files import shown
 from mewcode_magic.memory import PLACES, TYPES, DeletedMemory, Memory, MemoryStore
 from mewcode_magic.memory.index import parsed
 from mewcode_magic.widgets.editor import Editor, Remains
-from mewcode_magic.widgets.parts import Panel, Row, Rows, bar, clip, exactly, since, span
+from mewcode_magic.widgets.parts import Panel, Row, Rows, bar
+from mewcode_magic.widgets.text import clip, exactly, since, span
 
 __all__ = ["MemoryIndex"]
 
@@ -32,15 +33,12 @@ class MemoryIndex(Panel):
         self._memories: Sequence[Memory] = ()
         self._deleted: Sequence[DeletedMemory] = ()
         self._indexed: set[tuple[str, str | None]] = set()
-        self._opened: Entry | None = None
         self._search = Text(placeholder="Search names, descriptions and texts", description="Search memories")
         self._filter = Dropdown(options=[("All types", ALL)], description="Show")
         for control in (self._search, self._filter):
             control.observe(self._narrow, "value")
         refresh = self.button("Refresh", self._reload, hint="Read the folders again")
-        self._rows: Rows[Entry] = Rows(
-            describe=self._describe, chosen=lambda entry: self.act(lambda: self._open(entry))
-        )
+        self._rows: Rows[Entry] = Rows(self, describe=self._describe, chosen=self._open)
         find = bar(self._search, self._filter, refresh)
         find.add_class("mew-find")
         self._list = VBox([find, self._rows.widget])
@@ -59,27 +57,27 @@ class MemoryIndex(Panel):
         self._indexed = {(place, line.slug) for place in PLACES for line in parsed(self._store.index(place))}
         self._count()
         said = self._fill()
-        return said if self._opened is None else None
+        return said if self.seen is self._list else None
 
     def _count(self) -> None:
         """Write the counts into the filter, without choosing anew."""
         counts = Counter(memory.type for memory in self._memories)
-        chosen = self._filter.value
-        self._filter.unobserve(self._narrow, "value")
-        with self._filter.hold_sync():
-            self._filter.options = [
-                (f"All types ({len(self._memories):,})", ALL),
-                *((f"{kind} ({counts[kind]:,})", kind) for kind in TYPES),
-                (f"Deleted ({len(self._deleted):,})", DELETED),
-            ]
-            self._filter.value = chosen
-        self._filter.observe(self._narrow, "value")
+        options = (
+            (f"All types ({len(self._memories):,})", ALL),
+            *((f"{kind} ({counts[kind]:,})", kind) for kind in TYPES),
+            (f"Deleted ({len(self._deleted):,})", DELETED),
+        )
+        if options != self._filter.options:
+            chosen = self._filter.value
+            self._filter.unobserve(self._narrow, "value")
+            with self._filter.hold_sync():
+                self._filter.options, self._filter.value = options, chosen
+            self._filter.observe(self._narrow, "value")
 
     def _narrow(self, _: object) -> None:
-        self._rows.rewind()
-        self.act(self._fill)
+        self.act(lambda: self._fill(rewind=True))
 
-    def _fill(self) -> str:
+    def _fill(self, *, rewind: bool = False) -> str:
         words, kind = self._search.value.casefold().split(), self._filter.value
         every: Sequence[Entry] = self._deleted if kind == DELETED else self._memories
         found = [
@@ -87,7 +85,7 @@ class MemoryIndex(Panel):
             for entry in every
             if kind in (ALL, DELETED, _memory(entry).type) and _matches(_memory(entry), words)
         ]
-        self._rows.fill(found, of=len(every), empty=self._nothing(every))
+        self._rows.fill(found, of=len(every), empty=self._nothing(every), rewind=rewind)
         return f"{len(found):,} of {len(every):,}" if len(found) < len(every) else self._summary()
 
     def _summary(self) -> str:
@@ -107,47 +105,48 @@ class MemoryIndex(Panel):
 
     def _describe(self, entry: Entry) -> Row:
         memory, now = _memory(entry), datetime.now(UTC)
-        badges = "".join(self._badges(entry, now)) if isinstance(entry, Memory) else ""
+        marks = dict(self._marks(entry, now)) if isinstance(entry, Memory) else {}
         return Row(
-            label=memory.name or memory.slug,
-            hint=f"{memory.name}\n{clip(memory.description)}",
-            cells=span("about", clip(memory.description))
-            + badges
+            memory.name or memory.slug,
+            span("about", clip(memory.description))
+            + "".join(span(f"badge mew-{mark.replace(' ', '-')}", mark) for mark in marks)
             + span("type", memory.type)
-            + span("when", since(entry.when, now), title=exactly(entry.when)),
+            + span("when", since(entry.when, now)),
+            [memory.name, memory.description, f"{_verb(entry)} {exactly(entry.when)}", *marks.values()],
         )
 
-    def _badges(self, memory: Memory, now: datetime) -> Iterator[str]:
+    def _marks(self, memory: Memory, now: datetime) -> Iterator[tuple[str, str]]:
+        """Yield what to mind about a memory: a word, and a line that explains it."""
         if memory.is_expired(now):
-            yield span("badge mew-warns", "expired", title=exactly(memory.expires))
+            yield "expired", f"expired {exactly(memory.expires)}: it is not sent to the agent"
         elif (memory.place, memory.slug) not in self._indexed:
-            yield span("badge mew-warns", "not indexed", title="The index is full: the agent does not see it")
+            yield "not indexed", "not indexed: the index is full, and the agent is not told of it"
         if memory.age(now) > timedelta(days=self._store.settings.stale_after_days):
-            yield span("badge", "stale", title="A note of some age; the agent is told to verify it")
+            yield "stale", "stale: the agent is told to verify it"
 
     def _open(self, entry: Entry) -> str:
         if isinstance(entry, Memory):
-            view: Editor | Remains = self._editor
-            said = self._editor.open(entry)
+            self._editor.open(entry)
         else:
-            view = self._remains
-            said = self._remains.open(entry)
-        self._opened = entry
+            self._remains.open(entry)
+        view = self._editor if isinstance(entry, Memory) else self._remains
         self.turn_to(view.widget)
         view.focus()
-        return said
+        return ""
 
     def _back_to_list(self, said: str | None) -> str | None:
-        opened, self._opened = self._opened, None
-        summary = self._reload()
         self.turn_to(self._list)
-        if opened:
-            self._rows.focus(opened)
+        summary = self._reload()
+        self._rows.focus()
         return said or summary
 
 
 def _memory(entry: Entry) -> Memory:
     return entry if isinstance(entry, Memory) else entry.memory
+
+
+def _verb(entry: Entry) -> str:
+    return "last changed" if isinstance(entry, Memory) else "deleted"
 
 
 def _moment(memory: Memory) -> datetime:

@@ -10,24 +10,23 @@ from ipywidgets import HTML, Text, VBox
 from mewcode_magic.errors import SessionNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.sessions import SessionInfo, SessionStore
-from mewcode_magic.widgets.parts import (
-    Actions,
-    Panel,
-    Row,
-    Rows,
-    bar,
-    block,
-    clip,
-    exactly,
-    sendable,
-    since,
-    span,
-)
+from mewcode_magic.widgets.parts import Actions, Panel, Row, Rows, bar
+from mewcode_magic.widgets.text import block, clip, count_of, exactly, sendable, since, span
 
 __all__ = ["SessionList"]
 
 PREVIEW_LIMIT = 20_000
 """Characters of a conversation's end that are shown; a front end is slow with more."""
+
+HEADS = (
+    ("title", "Title"),
+    ("when", "Started"),
+    ("when", "Last active"),
+    ("count", "Messages"),
+    ("count", "Tokens"),
+    ("place", "Notebook"),
+)
+"""The columns: how each is set, and what stands over it."""
 
 
 class SessionList(Panel):
@@ -46,9 +45,8 @@ class SessionList(Panel):
         self._store, self._current, self._resume, self._preview = store, current, resume, preview
         self._sessions: Sequence[SessionInfo] = ()
         self._opened: SessionInfo | None = None
-        self._rows: Rows[SessionInfo] = Rows(
-            describe=self._describe, chosen=lambda info: self.act(lambda: self._open(info))
-        )
+        heads = "".join(span(kind, text) for kind, text in HEADS)
+        self._rows: Rows[SessionInfo] = Rows(self, describe=self._describe, chosen=self._open, heads=heads)
         self._list = self._make_list()
         self._session = self._make_session()
         self.arrange(self._list, self._session, pager=self._rows.pager)
@@ -63,10 +61,7 @@ class SessionList(Panel):
         self._search.observe(self._narrow, "value")
         find = bar(self._search, self.button("Refresh", self._reload, hint="Read the folder again"))
         find.add_class("mew-find")
-        heads = [span(kind, text) for kind, text in HEADS]
-        self._heads = HTML("".join(heads))
-        self._heads.add_class("mew-heads")
-        view = VBox([find, self._heads, self._rows.widget])
+        view = VBox([find, self._rows.widget])
         view.add_class("mew-sessions")
         return view
 
@@ -93,20 +88,17 @@ class SessionList(Panel):
     def _reload(self) -> str | None:
         self._sessions = self._store.list()
         said = self._fill()
-        return said if self._opened is None else None
+        return said if self.seen is self._list else None
 
     def _narrow(self, _: object) -> None:
-        self._rows.rewind()
-        self.act(self._fill)
+        self.act(lambda: self._fill(rewind=True))
 
-    def _fill(self) -> str:
+    def _fill(self, *, rewind: bool = False) -> str:
         words = self._search.value.casefold().split()
         found = [info for info in self._sessions if _matches(info, words)]
         every = len(self._sessions)
-        empty = (
-            "No session matches. Clear the search." if every else "No sessions yet. Begin one: %agent hello"
-        )
-        self._rows.fill(found, of=every, empty=empty)
+        nothing = "No session matches. Clear the search." if every else "No sessions yet. Try: %agent hello"
+        self._rows.fill(found, of=every, empty=nothing, rewind=rewind)
         if len(found) < every:
             return f"{len(found):,} of {every:,}"
         return f"{every:,} session{'' if every == 1 else 's'} in {shown(self._store.folder)}"
@@ -114,20 +106,20 @@ class SessionList(Panel):
     def _describe(self, info: SessionInfo) -> Row:
         now = datetime.now(UTC)
         return Row(
-            label=info.title or info.id,
-            hint=f"{info.title}\n{info.id}",
-            cells=(span("badge", "open here") if info.id == self._current() else "")
-            + span("when mew-started", since(info.created, now), title=exactly(info.created))
-            + span("when", since(info.last_active, now), title=exactly(info.last_active))
-            + span("count", _number(info.messages), label="messages")
-            + span("count", _number(info.tokens), label="tokens")
-            + span("place", info.notebook or "", title=info.notebook or ""),
+            info.title or info.id,
+            (span("badge mew-here", "open here") if info.id == self._current() else "")
+            + span("when mew-started", since(info.created, now))
+            + span("when", since(info.last_active, now))
+            + count_of(info.messages, "message")
+            + count_of(info.tokens, "token")
+            + span("place", info.notebook or ""),
+            [info.title, *_facts(info)],
         )
 
     def _open(self, info: SessionInfo) -> str:
         self._opened = info
-        self._heading.value = span("name", clip(info.title or info.id), title=info.title)
-        self._facts.value = span("faint", _facts(info))
+        self._heading.value = span("name", clip(info.title or info.id))
+        self._facts.value = span("faint", " · ".join(_facts(info)))
         self._title.value = sendable(info.title)
         self._text.value = ""
         here = info.id == self._current()
@@ -142,11 +134,9 @@ class SessionList(Panel):
         return "It is open here; to begin another: %sessions new" if here else ""
 
     def _leave(self) -> str | None:
-        opened, self._opened = self._opened, None
-        said = self._reload()
         self.turn_to(self._list)
-        if opened:
-            self._rows.focus(opened)
+        said = self._reload()
+        self._rows.focus()
         return said
 
     def _do_resume(self) -> str:
@@ -178,18 +168,8 @@ class SessionList(Panel):
         return self._opened
 
 
-HEADS = (
-    ("title", "Title"),
-    ("when", "Started"),
-    ("when", "Last active"),
-    ("count", "Messages"),
-    ("count", "Tokens"),
-    ("place", "Notebook"),
-)
-
-
 def _matches(info: SessionInfo, words: Sequence[str]) -> bool:
-    text = "\n".join((info.id, info.title, info.summary or "", info.notebook or "")).casefold()
+    text = "\n".join((info.id, info.title, info.summary, info.notebook or "")).casefold()
     return all(word in text for word in words)
 
 
@@ -197,18 +177,12 @@ def _name(info: SessionInfo) -> str:
     return clip(info.title or info.id, 60)
 
 
-def _number(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"
-
-
-def _facts(info: SessionInfo) -> str:
+def _facts(info: SessionInfo) -> list[str]:
     parts = [
         info.id,
         f"started {exactly(info.created)}" if info.created else "",
         f"last active {exactly(info.last_active)}" if info.last_active else "",
-        f"{info.messages:,} messages" if info.messages is not None else "",
-        f"{info.tokens:,} tokens" if info.tokens is not None else "",
         info.notebook or "",
-        info.summary or "",
+        info.summary,
     ]
-    return " · ".join(part for part in parts if part)
+    return [part for part in parts if part]

@@ -88,7 +88,7 @@ def test_times_are_local_with_the_exact_one_on_hover(store, screen, monkeypatch)
         written(store, "20260101-200000-aaaa", "late", ts=1_767_326_400)
         widget = make(store)
         (row,) = [w for w in screen(widget).seen() if "mew-row" in w._dom_classes]
-        assert 'title="2026-01-01 20:00:00"' in row.children[1].value
+        assert "last active 2026-01-01 20:00:00" in row.children[0].tooltip.split("\n")
         assert screen(widget).rows()[0][2] == "2026-01-01"
     finally:
         monkeypatch.undo()
