@@ -97,16 +97,16 @@ class _Chain:
             answers = _answers(messages, index + 1)
             self._take_calls(message, content, answers)
             return 1 + len(answers)
-        if message.role == "assistant" and all(block.get("type") in _THINKING for block in content):
-            self.dropped += 1
-        else:
-            self._take_said(message, content)
+        self._take_said(message, content)
         return 1
 
     def _take_said(self, message: Message, content: Sequence[Block]) -> None:
-        """Keep a message with what of `content` needs no other message; drop it if that says nothing."""
+        """Keep a message with what of `content` needs no other message; drop it if that says nothing.
+
+        Thinking alone says nothing.
+        """
         said = [block for block in content if _says_something(block) and not _needs_another(block)]
-        if said or message.injected:
+        if message.injected or any(block["type"] not in _THINKING for block in said):
             self.kept.append(_with(message, said))
         else:
             self.dropped += 1

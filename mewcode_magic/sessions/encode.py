@@ -20,8 +20,8 @@ Entry: TypeAlias = tuple[bytes, Message | None]
 
 _Known = TypeVar("_Known", Message, Result)
 
-_FIRST, _END = -62_135_596_800, 253_402_300_800
-"""Unix seconds of the years 1 and 10000: the times that both dialects can tell."""
+_FIRST, _END = -62_135_596_800, 253_402_300_799
+"""Unix seconds of the years 1 to 9999: the times that both dialects can tell."""
 
 
 class _RoleResult(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="role", tag="tool_result"):
@@ -146,7 +146,7 @@ def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> 
     seconds, (ts, stamp) = _seconds(message.ts), _stamp(message.ts)
     for block in blocks:
         call = str(block.get("tool_use_id", ""))
-        said = block.get("content") or ""
+        said = _result_content(block.get("content"))
         failed = block.get("is_error") is True
         bound = message.variables.get(call, [])
         line, exact = _line(
@@ -169,6 +169,12 @@ def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> 
     return [*((line, None) for line in lines[:-1]), (lines[-1], recorded)]
 
 
+def _result_content(content: Any) -> str | list[Block]:
+    if isinstance(content, list):
+        return [block for block in content if isinstance(block, dict)]
+    return "" if content is None else str(content)
+
+
 def _seconds(ts: float | None) -> int:
     """Return a time as the role dialect has it."""
     return int(time.time() if ts is None or not _FIRST <= ts < _END else ts)
@@ -186,7 +192,7 @@ def _stamp(ts: float | None) -> tuple[float, str]:
 @lru_cache(maxsize=1)
 def _second(seconds: int) -> str:
     """Return a second of UTC; what is written in the same one shares it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def _line(record: Any) -> tuple[bytes, bool]:

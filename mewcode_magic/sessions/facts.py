@@ -39,7 +39,7 @@ _LONG_PROMPT = re.compile(
 )
 _TIME_AT_END = re.compile(
     rb'"(?:ts"\s*:\s*(\d+(?:\.\d+)?)|timestamp"\s*:\s*"([^"\\]+)")'
-    rb'(?:\s*,\s*"\w+"\s*:\s*(?:"[^"\\]*"|true|false|null|-?[\d.]+))*\s*\}\s*$'
+    rb'(?:\s*,\s*"\w+"\s*:\s*(?:"[^"\\]*"|true|false|null|-?[\d.]+|\[[^\[\]]*\]|\{[^{}]*\}))*\s*\}\s*$'
 )
 _ID_TIME = re.compile(r"(?:session_)?(\d{8})[-_](\d{6})[-_]")
 
@@ -214,8 +214,8 @@ def _see_tail(facts: Facts, descriptor: int, size: int, head: bytes) -> None:
     for limit in _BLOCKS:
         offset = max(0, size - limit)
         tail = head if offset == 0 and len(head) == size else os.pread(descriptor, limit, offset)
-        start = tail.find(b"\n") + 1 if offset else 0
-        end = len(tail)
+        cut = tail.partition(b"\n")[0] if offset else b""
+        start, end = min(len(cut) + 1, len(tail)) if offset else 0, len(tail)
         seen: list[_Seen] = []
         while end > start:
             begin = max(start, tail.rfind(b"\n", start, end - 1) + 1)
@@ -226,9 +226,8 @@ def _see_tail(facts: Facts, descriptor: int, size: int, head: bytes) -> None:
             end = begin
         if offset == 0:
             facts.see(seen)
-        elif (ts := _time_of_cut(tail[: max(0, start - 1)])) is not None:
-            facts.see([_Seen("assistant", ts, ""), *seen])
-            return
+        elif limit == _BLOCKS[-1] and (ts := _time_of_cut(cut)) is not None:
+            facts.see([_Seen("assistant", ts, ""), *seen])  # markers are never as long
 
 
 def _skim(line: bytes) -> list[_Seen]:
@@ -236,7 +235,8 @@ def _skim(line: bytes) -> list[_Seen]:
     try:
         record = _SKIMMED.decode(line)
     except UNREADABLE:
-        return [_seen(record) for record in read_line(line).records]
+        found = read_line(line)
+        return [_seen(record, found.dialect) for record in found.records]
     dialect: Dialect = "role" if record.role in KINDS else "typed"
     kind = record.role if dialect == "role" else record.type
     if kind not in KINDS:
@@ -245,12 +245,11 @@ def _skim(line: bytes) -> list[_Seen]:
     return [_Seen(kind, ts, record.content, record.usage, record.notebook, dialect)]
 
 
-def _seen(record: Record) -> _Seen:
+def _seen(record: Record, dialect: Dialect | None) -> _Seen:
     if isinstance(record, Message):
-        return _Seen(record.role, record.ts, record.content, record.usage, record.notebook)
-    if isinstance(record, Marker):
-        return _Seen(record.kind, record.ts, record.content)
-    return _Seen("tool_result", record.ts, "")
+        return _Seen(record.role, record.ts, record.content, record.usage, record.notebook, dialect)
+    kind = record.kind if isinstance(record, Marker) else "tool_result"
+    return _Seen(kind, record.ts, record.content, dialect=dialect)
 
 
 def _text(content: Any) -> str:
@@ -285,8 +284,8 @@ def _prompt_of_cut(line: bytes) -> str | None:
 def _time_of_cut(line: bytes) -> float | None:
     """Return the time of a record of which only the end was read.
 
-    Nothing but plain values stands between the time and the brace that closes the line, so it is the
-    record's own, not that of an object inside it.
+    Only whole values stand between the time and the brace that closes the line, so it is the record's own,
+    not that of an object inside it.
     """
     match = _TIME_AT_END.search(line[-_BLOCKS[0] :])
     if match is None:

@@ -117,4 +117,4 @@ def list_sessions(folder: Path) -> list[SessionInfo]:
     """
     known = [(file, facts_of(file)) for file in session_files(folder)]
     known.sort(key=lambda pair: (pair[1].last_active or 0.0, pair[0].id), reverse=True)
-    return [info_of(file.id, Path(file.path), facts) for file, facts in known]
+    return [info_of(file.id, folder / f"{file.id}{_ENDING}", facts) for file, facts in known]

@@ -33,7 +33,6 @@ __all__ = [
     "Marker",
     "Record",
     "Result",
-    "dialect_of",
     "dialect_of_id",
     "read_line",
     "record_of",
@@ -78,13 +77,14 @@ Record: TypeAlias = Message | Result | Marker
 
 
 class Line(NamedTuple):
-    """What one line of a file holds.
+    """What one line of a file holds, and in which dialect, if it is a record of one.
 
     `lost`: the line, or a part of it, could not be read or is of no known kind. `mended`: all of it was
     read, but bytes or characters that are no text were replaced.
     """
 
     records: list[Record]
+    dialect: Dialect | None = None
     lost: bool = False
     mended: bool = False
 
@@ -125,12 +125,12 @@ class _TypedResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_resu
 # Decoding straight into the values is what makes a long session load as fast as its JSON can be parsed.
 # In the role dialect the records of prompts and replies have the very fields of a Message.
 role_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
-"""Return the user or assistant record in a line of the role dialect: the quick way.
+"""Returns the prompt or reply in a line of the role dialect: the quick way.
 
-It raises one of `UNREADABLE` for a line that holds no sound record of these; `read_line` takes every line.
+It raises one of `UNREADABLE` for a line that is no sound record of these; `read_line` takes every line.
 """
 role_result: Callable[[bytes], Result] = msgspec.json.Decoder(_RoleResult).decode
-"""Return the result in a line of the role dialect, or raise as `role_message` does."""
+"""Returns the result in a line of the role dialect, or raises as `role_message` does."""
 _TYPED = msgspec.json.Decoder(_TypedUser | _TypedAssistant | _TypedResult)
 _JSON = msgspec.json.Decoder()
 
@@ -194,7 +194,8 @@ def read_line(line: bytes) -> Line:
         found, lost = salvage(body, _is_whole_record)
         mended = not lost
     records = [record for value in found if (record := record_of(value)) is not None]
-    return Line(records, lost=lost or len(records) < len(found), mended=mended)
+    lost = lost or len(records) < len(found)
+    return Line(records, _dialect(found[-1]) if records else None, lost=lost, mended=mended)
 
 
 def record_of(value: Any) -> Record | None:
@@ -226,17 +227,6 @@ def record_of(value: Any) -> Record | None:
     }
     role: Literal["user", "assistant"] = "user" if kind == "user" else "assistant"
     return Message(role=role, content=content, ts=ts, usage=_usage(value.get("usage")), **extras)
-
-
-def dialect_of(line: bytes) -> Dialect | None:
-    """Return the dialect of a line that holds a record, else None."""
-    try:
-        value = _JSON.decode(line)
-    except UNREADABLE:
-        return None
-    if _kind(value) is None:
-        return None
-    return "role" if value.get("role") in KINDS else "typed"
 
 
 def dialect_of_id(session_id: str) -> Dialect:
@@ -275,6 +265,10 @@ def _kind(value: Any) -> str | None:
     return None
 
 
+def _dialect(value: Any) -> Dialect:
+    return "role" if isinstance(value, dict) and value.get("role") in KINDS else "typed"
+
+
 def _is_whole_record(value: Any) -> bool:
     """Tell a record of the file from an object inside one: only the former has a time."""
     return _kind(value) is not None and _time(value) is not None
@@ -307,10 +301,8 @@ def _time(value: dict[str, Any]) -> float | None:
     return None
 
 
-def seconds_of(stamp: datetime | None) -> float | None:
+def seconds_of(stamp: datetime) -> float:
     """Return Unix seconds; a time without an offset is UTC, as older files have it."""
-    if stamp is None:
-        return None
     return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
 
 

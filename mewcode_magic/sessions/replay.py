@@ -17,7 +17,6 @@ from mewcode_magic.sessions.records import (
     Marker,
     Record,
     Result,
-    dialect_of,
     dialect_of_id,
     read_line,
     record_of,
@@ -40,8 +39,8 @@ class Replay:
     """What a file says from some place on; filled as it is read.
 
     `compacting`: a boundary takes the place of what stands before it. `skipped` and `mended` count lines.
-    `end` is the byte up to which the file was read, `torn` whether its last line has no end. `title` and
-    `summary` are the last ones recorded there.
+    `end` is the byte up to which the file was read, `torn` whether its last line has no end. `title` is the
+    last one recorded there.
     """
 
     dialect: Dialect
@@ -50,9 +49,7 @@ class Replay:
     skipped: int = 0
     mended: int = 0
     boundary: bool = False
-    compacted_at: float | None = None
     title: str | None = None
-    summary: str | None = None
     end: int = 0
     torn: bool = False
     _results: Message | None = None
@@ -99,7 +96,7 @@ class Replay:
         found = read_line(line)
         self.skipped += found.lost
         self.mended += found.mended
-        self.dialect = dialect_of(line) or self.dialect
+        self.dialect = found.dialect or self.dialect
         return found.records
 
     def add(self, record: Record) -> None:
@@ -115,8 +112,6 @@ class Replay:
             self._add_summary(record, text_of(record.content))
         elif record.kind == "title":
             self.title = text_of(record.content)
-        elif record.kind == "summary":
-            self.summary = text_of(record.content)
 
     def _add_result(self, result: Result) -> None:
         """Take a result; it joins the ones before it, if nothing was said between."""
@@ -136,7 +131,6 @@ class Replay:
         """Begin again with what a boundary holds in place of all that stands before it."""
         self.messages = []
         self.boundary = True
-        self.compacted_at = boundary.ts
         self._add_summary(boundary, boundary.content["summary"])
         for value in boundary.content["keep"]:
             record = record_of(value)

@@ -33,7 +33,7 @@ def salvage(line: bytes, is_whole: Callable[[Any], bool]) -> tuple[list[Any], bo
     start = 0
     while start < len(text) and (read := _parse(text, start)) is not None:
         value, start = read
-        records.append(value)
+        records.append(_clean(value))
     if start == len(text):
         return records, False
     return [*records, *_last_records(text, start, is_whole)], True
@@ -52,7 +52,7 @@ def _last_records(text: str, start: int, is_whole: Callable[[Any], bool]) -> lis
             if failures == MAX_FAILURES:
                 break
         elif read[1] == end and is_whole(read[0]):
-            records.append(read[0])
+            records.append(_clean(read[0]))
             end = position
     return records[::-1]
 
@@ -61,7 +61,6 @@ def _parse(text: str, start: int) -> tuple[Any, int] | None:
     """Return the value that begins at `start`, and where the next may begin; None if there is none."""
     try:
         value, end = _DECODER.raw_decode(text, start)
-        value = _clean(value)
     except (ValueError, RecursionError):
         return None
     while end < len(text) and text[end] in _GAP:
@@ -72,12 +71,14 @@ def _parse(text: str, start: int) -> tuple[Any, int] | None:
 def _clean(value: Any) -> Any:
     """Return `value` with whole characters only: surrogate pairs joined, halves of them replaced.
 
-    Raises:
-        ValueError: it holds a number that JSON does not have.
+    A number that JSON does not have, or nesting without end, leaves nothing.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return msgspec.json.decode(whole)
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return msgspec.json.decode(whole)
+    except (ValueError, RecursionError):
+        return None
 
 
 # Control characters inside strings are let pass, and numbers that other writers invent become null.
