@@ -116,5 +116,8 @@ def list_sessions(folder: Path) -> list[SessionInfo]:
         StorageError: the folder cannot be read.
     """
     known = [(file, facts_of(file)) for file in session_files(folder)]
-    known.sort(key=lambda pair: (pair[1].last_active or 0.0, pair[0].id), reverse=True)
+    # Records have whole seconds; within one the file's time tells which was written later.
+    known.sort(
+        key=lambda pair: (int(pair[1].last_active or 0), pair[0].stat.st_mtime_ns, pair[0].id), reverse=True
+    )
     return [info_of(file.id, folder / f"{file.id}{_ENDING}", facts) for file, facts in known]
