@@ -14,13 +14,16 @@ from ipywidgets import HTML, Box, Button, ButtonStyle, HBox, Layout, VBox
 from mewcode_magic.errors import MewCodeError
 from mewcode_magic.widgets.text import clip, sendable, span
 
-__all__ = ["PAGE", "Actions", "Panel", "Row", "Rows", "bar"]
+__all__ = ["Actions", "Panel", "Row", "Rows", "bar"]
 
 PAGE = 50
 """Rows that are shown at a time."""
 
 ROW_HEIGHT, FULL_LIST = 30, 12
 """Pixels of a row in a wide window, and rows that stand without scrolling (as in style.css)."""
+
+NO_TEX = ("tex2jax_ignore", "mathjax_ignore")
+"""CSS classes of elements in which MathJax looks for no formulas."""
 
 T = TypeVar("T")
 
@@ -51,7 +54,8 @@ class Panel(VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._pager = Box()
         self._footer = HBox([self._line])
         self._footer.add_class("mew-footer")
-        self.add_class("mew")
+        for name in ("mew", *NO_TEX):
+            self.add_class(name)
 
     def arrange(self, *views: Box, pager: Box) -> None:
         """Put the views in; the first is seen, with `pager` at the end of the line below it."""
@@ -61,11 +65,6 @@ class Panel(VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._views, self._pager = views, pager
         self.turn_to(views[0])
         self.children = [style, *views, self._footer]
-
-    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, Any]:
-        # Where the widget is not alive, the front end shows its text in its place.
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
-        return {**bundle, "text/plain": "Run the cell again for the live list."}
 
     def turn_to(self, seen: Box) -> None:
         """Show one view in place of the others; it is `self.seen` then."""

@@ -463,12 +463,6 @@ def test_each_widget_hides_the_table_of_its_own_class_only(store) -> None:
         assert other not in "".join(sheets)
 
 
-def test_text_beside_the_widget_is_a_line_for_readers(filled) -> None:
-    bundle = memory_index(filled, hides="t1")._repr_mimebundle_()
-    assert bundle["text/plain"] == "Run the cell again for the live list."
-    assert "application/vnd.jupyter.widget-view+json" in bundle
-
-
 def test_refresh_may_come_from_another_thread_while_the_user_searches(store, screen) -> None:
     for number in range(60):
         store.save(Memory(f"note {number}", "d", "project", f"Body {number}."))
