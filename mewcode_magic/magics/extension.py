@@ -105,7 +105,8 @@ class Extension:
                 del functions[name]
         for magics in self._magics:
             manager.registry.pop(type(magics).__name__, None)
-        self._shell.configurables.remove(self.settings)
+        for configurable in (self.settings, *self._magics):  # magics put themselves there
+            self._shell.configurables.remove(configurable)
         self._close()
 
     def _close(self) -> None:

@@ -13,6 +13,7 @@ from mewcode_magic.errors import CommandError, MemoryNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import joined, option, sub_word, takes_text, takes_words
+from mewcode_magic.magics.screen import local_time
 
 if TYPE_CHECKING:
     from mewcode_magic.memory import Memory, Saved
@@ -99,7 +100,7 @@ class MemoryMagics(MewMagics):
             self.screen.say(f"Deleted for good: {what}.")
             return
         days = self.mew.settings.trash_days
-        self.screen.say(f"Deleted: {what}. For {days} days, %memory restore {memory.name} brings it back.")
+        self.screen.say(f"Deleted: {what}. For {days} days, %memory restore {memory.slug} brings it back.")
 
     def _list(self) -> None:
         from mewcode_magic.render import memories_table
@@ -123,7 +124,7 @@ class MemoryMagics(MewMagics):
         memory = self.mew.memory.restore(name)
         where = shown(memory.path or self.mew.memory.folder(memory.place))
         self.screen.say(
-            f"Restored: the {memory.type} memory {memory.name!r} in {where}. Undo: %forget {memory.name}"
+            f"Restored: the {memory.type} memory {memory.name!r} in {where}. Undo: %forget {memory.slug}"
         )
 
 
@@ -134,10 +135,10 @@ def _facts(memory: Memory) -> list[str]:
     if memory.path:
         lines.append(f"File: {shown(memory.path)} ({_seen_by_git(memory.path)})")
     if memory.when:
-        lines.append(f"Last changed: {memory.when.astimezone():%Y-%m-%d %H:%M}")
+        lines.append(f"Last changed: {local_time(memory.when)}")
     if memory.expires:
         verb = "Expired" if memory.is_expired(now) else "Expires"
-        lines.append(f"{verb}: {memory.expires.astimezone():%Y-%m-%d %H:%M}")
+        lines.append(f"{verb}: {local_time(memory.expires)}")
     return [*lines, f"From session: {memory.source}"] if memory.source else lines
 
 
@@ -148,9 +149,9 @@ def _told(saved: Saved) -> list[str]:
     if saved.action == "unchanged":
         return [f"Remembered already: {what}.", *notes]
     undo = {
-        "created": f"%forget {memory.name}",
-        "updated": f"%memory restore {memory.name}",
-        "moved": f"%forget --type {memory.type} {memory.name}, then %memory restore {memory.name}",
+        "created": f"%forget {memory.slug}",
+        "updated": f"%memory restore {memory.slug}",
+        "moved": f"%memory restore {memory.slug}, then %forget --type {memory.type} {memory.slug}",
     }[saved.action]
     return [
         f"{saved.action.capitalize()}: {what} ({_seen_by_git(saved.path)}).",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mewcode_magic.kernel import can_ask, is_kernel
@@ -11,7 +13,7 @@ from mewcode_magic.kernel import can_ask, is_kernel
 if TYPE_CHECKING:
     from mewcode_magic.render import Table, View
 
-__all__ = ["Screen"]
+__all__ = ["Screen", "local_time"]
 
 NOTEBOOK_WIDTH = 100
 """Characters of a line of a table's plain text in a notebook."""
@@ -64,3 +66,10 @@ class Screen:
     def _keeps_widgets(self) -> bool:
         captured = type(self._shell.display_pub).__name__ == "CapturingDisplayPublisher"
         return is_kernel(self._shell) and can_ask(self._shell) and not captured
+
+
+def local_time(moment: datetime) -> str:
+    """Return a moment in local time, to the minute."""
+    with contextlib.suppress(OverflowError, OSError):  # a year that the platform's clock does not reach
+        moment = moment.astimezone()
+    return f"{moment:%Y-%m-%d %H:%M}"

@@ -12,6 +12,7 @@ from mewcode_magic.errors import CommandError, SessionNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import option, sub_word, takes_words
+from mewcode_magic.magics.screen import local_time
 from mewcode_magic.magics.upkeep import clean_up, fill_counts
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from mewcode_magic.widgets.sessions import SessionList
 
 __all__ = ["SessionMagics"]
+
+LISTED = 50
+"""Sessions that the table has; the widget pages through all of them."""
 
 NUMBER_DIGITS = 4
 """Up to so many digits are a number of the list; an id is longer, it begins with a date."""
@@ -41,6 +45,7 @@ class SessionMagics(MewMagics):
     @no_var_expand
     @line_magic
     @takes_words(
+        option("--all", action="store_true", help=f"List all of them, not only the {LISTED} latest."),
         option("--days", type=_days, metavar="N", help="For clean: days without activity, 1 or more."),
         option("what", nargs="*", help="new | show ID | rename ID TITLE | rm ID | clean; without: the list."),
     )
@@ -56,6 +61,8 @@ class SessionMagics(MewMagics):
         )
         if options.days and word != "clean":
             raise CommandError("%sessions: --days goes with clean: %sessions clean --days N")
+        if options.all and word:
+            raise CommandError("%sessions: --all goes with the list: %sessions --all")
         match word:
             case "new":
                 self._new()
@@ -68,7 +75,7 @@ class SessionMagics(MewMagics):
             case "clean":
                 self._clean(options.days)
             case _:
-                self._list()
+                self._list(most=None if options.all else LISTED)
 
     @no_var_expand
     @line_magic
@@ -87,15 +94,18 @@ class SessionMagics(MewMagics):
         resumed = self.mew.resume(session_id, fork=options.fork)
         self.screen.say(*_told_of_resume(resumed, forked=options.fork))
 
-    def _list(self) -> None:
+    def _list(self, *, most: int | None) -> None:
         from mewcode_magic.render import sessions_table
 
-        infos = self.mew.sessions.list()
+        every = self.mew.sessions.list()
+        infos = every[:most]
         self._listed = [info.id for info in infos]
         notes = ["Go on with one: %resume NUMBER; look into one: %sessions show NUMBER"] if infos else []
+        if len(infos) < len(every):
+            notes.append(f"{len(every) - len(infos):,} more with %sessions --all")
         table = sessions_table(infos, current_id=self.mew.session.id, notes=notes)
         widget = self.screen.show_list(table, self._widget)
-        if any(info.messages is None for info in infos):
+        if any(info.messages is None for info in every):
             fill_counts(self.mew.sessions, then=widget.refresh if widget else None)
 
     def _widget(self, hides: str) -> SessionList:
@@ -165,9 +175,7 @@ def _told_of_resume(resumed: Resumed, *, forked: bool = False) -> list[str]:
     session, report = resumed.session, resumed.report
     said = [message for message in resumed.messages if not message.tool_results()]
     prompts = [message.text() for message in said if message.is_prompt]
-    last_active = (
-        f", last active {resumed.last_active.astimezone():%Y-%m-%d %H:%M}" if resumed.last_active else ""
-    )
+    last_active = f", last active {local_time(resumed.last_active)}" if resumed.last_active else ""
     what = f"a copy, {session.id}" if forked else session.id
     lines = [f"Resumed {what}, {line(session.title, 60)!r}: {_count(len(said), 'message')}{last_active}."]
     if prompts:

@@ -1,0 +1,173 @@
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mewcode_magic.errors import CommandError, InvalidMemory, MemoryAmbiguous, MemoryNotFound
+from mewcode_magic.memory import MemoryStore
+
+
+@pytest.fixture
+def store(project: Path, home: Path) -> MemoryStore:
+    return MemoryStore(project, home)
+
+
+def test_remember_says_what_where_and_how_to_undo_it(run: Any, home: Path, store: MemoryStore) -> None:
+    ran = run("%remember I prefer polars {over} pandas, ok?")
+    assert ran.error is None
+    first, second = ran.text.splitlines()
+    path = home / "memory" / "i-prefer-polars-over-pandas.md"
+    assert (
+        first
+        == f"Created: the user memory 'i-prefer-polars-over-pandas' in {path} (not in a git repository)."
+    )
+    assert second == "Change it there, or undo: %forget i-prefer-polars-over-pandas"
+    assert run("%forget i-prefer-polars-over-pandas").error is None
+    assert store.list() == []
+
+
+def test_remember_says_whether_git_tracks_the_folder(run: Any, project: Path) -> None:
+    subprocess.run(["git", "init", "-q", project], check=True)
+    assert "git tracks this folder, so it can be committed" in run("%remember the API is v2").text
+    (project / ".gitignore").write_text(".mewcode/\n")
+    assert "(git ignores it)" in run("%remember the API is v3").text
+
+
+def test_remember_bears_a_git_that_cannot_tell(run: Any, project: Path) -> None:
+    # The project's `.git` is an empty folder, which is no repository.
+    assert f"(inside the git repository {project})" in run("%remember the API is v2").text
+
+
+def test_remember_options_win_over_the_rules(run: Any, store: MemoryStore) -> None:
+    line = "--type reference --name 'the wiki' --description \"where docs are\" --expires 30d"
+    assert run(f"%%remember {line}\n- first\n- second\n").error is None
+    memory = store.get("the wiki")
+    assert memory is not None
+    assert (memory.type, memory.description, memory.body) == (
+        "reference",
+        "where docs are",
+        "- first\n- second",
+    )
+    assert memory.expires is not None
+    assert memory.created is not None
+    assert (memory.expires - memory.created).days in (29, 30)
+
+
+def test_update_is_undone_as_the_line_says(run: Any, store: MemoryStore) -> None:
+    run("%remember --name tz times are UTC")
+    ran = run("%remember --name tz times are local")
+    assert ran.text.startswith("Updated: the project memory 'tz' in ")
+    assert ran.text.splitlines()[1] == "Change it there, or undo: %memory restore tz"
+    restored = run("%memory restore tz")
+    assert restored.text.startswith("Restored: the project memory 'tz' in ")
+    memory = store.get("tz")
+    assert memory is not None
+    assert memory.body == "times are UTC"
+
+
+def test_move_to_another_type_is_undone_as_the_line_says(run: Any, store: MemoryStore) -> None:
+    run("%remember --name tz --type project times are UTC")
+    ran = run("%remember --name tz --type user times are UTC")
+    assert ran.text.startswith("Moved: the user memory 'tz' in ")
+    first, _, second = ran.text.splitlines()[1].partition("undo: ")[2].partition(", then ")
+    assert run(first).error is None
+    assert run(second).error is None
+    assert [(m.name, m.type) for m in store.list()] == [("tz", "project")]
+
+
+def test_same_text_twice_is_said_to_be_there(run: Any, store: MemoryStore) -> None:
+    run("%remember times are UTC")
+    ran = run("%remember  Times are UTC ")
+    assert ran.text.startswith("Remembered already: the project memory 'times-are-utc' in ")
+    assert len(store.list()) == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "error"),
+    [
+        ("%remember", CommandError),
+        ("%%remember\n \n", CommandError),
+        ("%remember --kind user x", CommandError),
+        ("%remember --type nonsense x", InvalidMemory),
+        ("%remember --expires never x", InvalidMemory),
+        ("%forget", CommandError),
+        ("%forget nothing", MemoryNotFound),
+        ("%forget ../../etc/passwd", MemoryNotFound),
+        (f"%forget {'x' * 300}", MemoryNotFound),
+        ("%memory show nothing", MemoryNotFound),
+        ("%memory restore nothing", MemoryNotFound),
+        ("%memory show", CommandError),
+        ("%memory shwo x", CommandError),
+        ("%memory check now", CommandError),
+        ("%memory --type user", CommandError),
+    ],
+)
+def test_bad_line_is_one_clear_error_and_leaves_nothing(
+    run: Any, home: Path, project: Path, cell: str, error: type
+) -> None:
+    ran = run(cell)
+    assert isinstance(ran.error, error)
+    assert ran.text.count("\n") == 1
+    assert ran.text.startswith(f"{error.__name__}: ")
+    assert not home.exists()
+    assert not (project / ".mewcode").exists()
+
+
+def test_name_in_both_places_needs_a_type(run: Any, store: MemoryStore, home: Path) -> None:
+    run("%remember --name tz --type project times are UTC")
+    (home / "memory").mkdir(parents=True)
+    (home / "memory" / "tz.md").write_text("---\nname: tz\ndescription: d\ntype: user\n---\n\nmine\n")
+    assert isinstance(run("%forget tz").error, MemoryAmbiguous)
+    assert isinstance(run("%memory show tz").error, MemoryAmbiguous)
+    assert "mine" in run("%memory show --type user tz").text
+    assert run("%forget tz --type user").error is None
+    assert [m.type for m in store.list()] == ["project"]
+
+
+def test_forget_takes_names_with_spaces_and_restores(run: Any, store: MemoryStore) -> None:
+    run("%remember --name 'commit message 前缀' use feat: as prefix")
+    ran = run("%forget commit message 前缀")
+    assert ran.text == (
+        "Deleted: the project memory 'commit message 前缀'. For 30 days, "
+        "%memory restore commit-message-071596ac brings it back.\n"
+    )
+    assert store.list() == []
+    assert run("%memory restore commit-message-071596ac").error is None
+    assert [m.name for m in store.list()] == ["commit message 前缀"]
+
+
+def test_purge_is_for_good(run: Any, home: Path) -> None:
+    run("%remember --name mine I am Bo")
+    assert run("%forget --purge mine").text == "Deleted for good: the user memory 'mine'.\n"
+    assert isinstance(run("%memory restore mine").error, MemoryNotFound)
+    assert not list((home / "memory").rglob("mine*"))
+
+
+def test_list_shows_names_and_folders(run: Any, home: Path) -> None:
+    assert "No memories yet" in run("%memory").text
+    run("%remember I prefer polars")
+    ran = run("%memory")
+    assert "i-prefer-polars" in ran.text
+    assert f"1 in {home / 'memory'} · 0 in .mewcode/memory" in ran.text
+
+
+def test_show_prints_facts_and_text_without_control_characters(run: Any, home: Path) -> None:
+    run("%remember --name mine --expires 2999-01-31 I am \x1b[31mBo")
+    ran = run("%memory show mine")
+    assert ran.text.splitlines()[0] == "mine (user)"
+    assert f"File: {home / 'memory' / 'mine.md'} (not in a git repository)" in ran.text
+    assert "Expires: 2999-01-31 23:59" in ran.text
+    assert "\x1b" not in ran.text
+
+
+def test_check_lists_what_is_wrong(run: Any, home: Path) -> None:
+    assert run("%memory check").text == "All memories and their indexes are in order.\n"
+    (home / "memory").mkdir(parents=True)
+    (home / "memory" / "a.md").write_bytes(b"\xff\xfe not utf8")
+    assert "a.md (encoding): " in run("%memory check").text
+
+
+def test_memory_reaches_the_next_question(run: Any) -> None:
+    run("%remember I prefer polars over pandas")
+    assert "polars over pandas" in run("%agent which do I prefer, polars?").text

@@ -1,0 +1,96 @@
+"""The magics in a terminal's IPython, typed line by line."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from mewcode_magic.sessions import SessionStore
+
+# A child in a terminal of its own is made by forking, of which newer Pythons warn where threads run.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+
+
+class Terminal:
+    """IPython in a terminal of 100 columns."""
+
+    def __init__(self, folder: Path) -> None:
+        options = ["-m", "IPython", "--ext=mewcode", "--no-banner", "--simple-prompt", "--colors=NoColor"]
+        options.append("--no-confirm-exit")
+        self._child = pexpect.spawn(
+            sys.executable,
+            options,
+            cwd=str(folder),
+            env=os.environ | {"TERM": "dumb"},
+            encoding="utf-8",
+            dimensions=(40, 100),
+            timeout=60,
+            echo=False,
+        )
+        self._number = 0
+        self._prompt()
+
+    def type(self, *lines: str) -> str:
+        """Type lines and return what comes before the next prompt."""
+        for line in lines:
+            self._child.sendline(line)
+        return self._prompt()
+
+    def leave(self) -> int:
+        """Leave IPython, and return its exit code."""
+        self._child.sendline("exit")
+        self._child.expect(pexpect.EOF)
+        self._child.close()
+        return self._child.exitstatus
+
+    def close(self) -> None:
+        self._child.close(force=True)
+
+    def _prompt(self) -> str:
+        self._number += 1
+        self._child.expect_exact(f"In [{self._number}]: ")
+        return self._child.before.replace("\r\n", "\n")
+
+
+@pytest.fixture
+def terminal(project: Path, home: Path) -> Iterator[Terminal]:
+    made = Terminal(project)
+    yield made
+    made.close()
+
+
+def test_conversation_is_plain_text_and_outlives_the_process(terminal: Terminal, project: Path) -> None:
+    answer = terminal.type("%agent what is {this}, and 'that?")
+    assert "Offline" in answer
+    assert "[offline · no tokens]" in answer
+    assert "<" not in answer
+    assert "what is" in terminal.type("%sessions")
+    assert terminal.leave() == 0
+    (info,) = SessionStore(project).list()
+    assert info.messages == 2
+    again = Terminal(project)
+    assert f"Resumed {info.id}" in again.type("%resume")
+    assert again.leave() == 0
+
+
+def test_cell_magic_reads_on_until_an_empty_line(terminal: Terminal, project: Path) -> None:
+    assert "Offline" in terminal.type("%%agent why is", "this so?", "", "")
+    assert "Offline" in terminal.type("%%agent why?", "", "")
+    store = SessionStore(project)
+    asked = [m.text() for m in store.transcript(store.list()[0].id) if m.is_prompt]
+    assert asked == ["why is\nthis so?", "why?"]
+
+
+def test_lists_fit_the_terminal(terminal: Terminal) -> None:
+    terminal.type("%remember I prefer " + "very " * 40 + "long lines")
+    table = terminal.type("%memory")
+    assert "i-prefer-very" in table
+    assert max(len(line) for line in table.splitlines()) <= 100
+
+
+def test_errors_and_help_are_short(terminal: Terminal) -> None:
+    assert terminal.type("%agent --verbose").strip().count("\n") == 0
+    assert "Docstring:" in terminal.type("%agent?")
