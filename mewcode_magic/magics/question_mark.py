@@ -18,7 +18,7 @@ __all__ = ["guard", "unguard"]
 TEXT_MAGICS = ("agent", "remember")
 """The magics whose line is a text of the user's own."""
 
-_CELL = re.compile(rf"%%({'|'.join(TEXT_MAGICS)})(?!\S)")
+_CELL = re.compile(rf"(?:[^\S\n]*\n)*%%({'|'.join(TEXT_MAGICS)})(?!\S)")
 _LINE = re.compile(rf"%({'|'.join(TEXT_MAGICS)})[^\S\n]+(?=\S)")
 
 
@@ -44,7 +44,7 @@ class _TextCell:
     has_side_effects = True
 
     def __call__(self, lines: list[str]) -> list[str]:
-        cell = "".join(lines).lstrip("\n")
+        cell = "".join(lines)
         match = _CELL.match(cell)
         if not match:
             return lines

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mewcode_magic.kernel import can_ask, is_kernel
+from mewcode_magic.kernel import is_kernel
 
 if TYPE_CHECKING:
     from mewcode_magic.render import Table, View
@@ -50,11 +50,13 @@ class Screen:
         `make_widget` is called with the CSS class of what the live widget hides. The table is for later:
         saved notebooks, GitHub, and a page that was loaded again hold no live widget.
         """
-        if not self._keeps_widgets():
-            self.show_table(table)
-            return None
         from secrets import token_hex
 
+        from mewcode_magic.render import output_for
+
+        if not output_for(self._shell).live:
+            self.show_table(table)
+            return None
         hides = f"mew-{token_hex(6)}"
         widget = make_widget(hides)
         data, metadata = self._shell.display_formatter.format(widget)
@@ -62,10 +64,6 @@ class Screen:
         self._shell.display_pub.publish(data | {"text/plain": ""}, metadata)
         self.show_table(table, css_class=hides)
         return widget
-
-    def _keeps_widgets(self) -> bool:
-        captured = type(self._shell.display_pub).__name__ == "CapturingDisplayPublisher"
-        return is_kernel(self._shell) and can_ask(self._shell) and not captured
 
 
 def local_time(moment: datetime) -> str:

@@ -69,6 +69,11 @@ class Stretch(Protocol):
 class Output(Protocol):
     """The output of one shell's running cell."""
 
+    @property
+    def live(self) -> bool:
+        """Whether somebody sees it change: there a widget lives, and a growing text grows."""
+        ...
+
     def open(self) -> Handle:
         """Return a place in which nothing is displayed yet."""
         ...
@@ -88,13 +93,13 @@ def output_for(shell: Any) -> Output:
 
 class _KernelOutput:
     def __init__(self, shell: Any, *, live: bool) -> None:
-        self._shell, self._live = shell, live
+        self._shell, self.live = shell, live
 
     def open(self) -> _KernelHandle:
-        return _KernelHandle(self._shell, live=self._live)
+        return _KernelHandle(self._shell, live=self.live)
 
     def stretch(self) -> _KernelStretch:
-        return _KernelStretch(self.open(), live=self._live)
+        return _KernelStretch(self.open(), live=self.live)
 
 
 class _KernelHandle:
@@ -169,6 +174,8 @@ class _KernelStretch:
 
 
 class _TerminalOutput:
+    live = False
+
     def open(self) -> _TerminalHandle:
         return _TerminalHandle()
 

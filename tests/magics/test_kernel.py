@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -126,6 +127,15 @@ def test_notebook_resumes_its_own_latest(kernel: Kernel, project: Path) -> None:
     kernel.run("%sessions new")
     (told,) = kernel.run("%resume").bundles
     assert told["text/plain"].startswith(f"Resumed {mine.id}, 'mine': 2 messages")
+
+
+def test_sdk_is_imported_between_the_cells_once_there_is_a_key(kernel: Kernel) -> None:
+    kernel.run("import os; os.environ['ANTHROPIC_API_KEY'] = 'sk-ant-none'")
+    for _ in range(60):
+        time.sleep(0.5)
+        if kernel.run("import sys; print('anthropic.types.message' in sys.modules)").text == "True\n":
+            return
+    raise AssertionError("the SDK was not imported within 30 s")
 
 
 def test_shutting_the_kernel_down_closes_the_session(project: Path, home: Path, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_prompt_holding_a_line_separator_is_not_split() -> None:
 
 def test_body_keeps_pasted_prompts_and_indentation() -> None:
     body = ">>> 1 + 1\n... \nIn [3]: x?\n    indented\n"
-    assert calls(f"\n%%agent\n{body}") == [["agent", "", body]]
+    assert calls(f"\n  \n%%agent\n{body}") == [["agent", "", body]]
 
 
 def test_cell_without_text_reaches_the_magic() -> None:
