@@ -32,7 +32,7 @@ TITLE_LENGTH = 50
 _BLOCKS = (4 * 1024, 64 * 1024, 1024 * 1024)
 """Bytes looked at at either end of a file; more of them only where the ones before said too little."""
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_CONTROLS = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]+")
 _WRAPPER = re.compile(r"\s*<(system-reminder|relevant_memories)>.*?(?:</\1>|\Z)", re.DOTALL)
 _LONG_PROMPT = re.compile(
     rb'\s*\{\s*"(?:role|type)"\s*:\s*"user"\s*,\s*"content"\s*:\s*"((?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4}){1,2000})'
@@ -113,7 +113,7 @@ class Facts:
             if seen.is_said:
                 self._see_said(seen)
             elif seen.kind == "title":
-                self.name = one_line(_text(seen.content)) or None
+                self.name = one_line(_text(seen.content)) or self.name
             elif seen.kind == "summary":
                 self.summary = one_line(_text(seen.content))
             elif seen.kind == "imported":
@@ -185,7 +185,7 @@ def moment(ts: float | None) -> datetime | None:
 
 
 def one_line(text: str) -> str:
-    """Return the text with every run of white space and control characters as one blank."""
+    """Return the text with every run of white space, and of what is no character to show, as one blank."""
     line = " ".join(text.split())
     return line if line.isprintable() else " ".join(_CONTROLS.sub(" ", line).split())
 
@@ -193,18 +193,20 @@ def one_line(text: str) -> str:
 def _see_head(facts: Facts, descriptor: int, size: int) -> bytes:
     """See the records up to the first prompt; return what of the file was read for it."""
     head = b""
-    seen = 0
+    start = 0
     for limit in _BLOCKS:
         head = os.pread(descriptor, limit, 0)
-        lines = head.split(b"\n")
-        cut = lines.pop() if len(head) < size else b""
-        for line in lines[seen:]:
-            facts.see(_skim(line))
+        whole = len(head) == size
+        while start < len(head):
+            end = head.find(b"\n", start)
+            if end < 0 and not whole:
+                break
+            facts.see(_skim(head[start : end if end >= 0 else size]))
             if facts.prompt is not None:
                 return head
-        seen = len(lines)
-        facts.prompt = _prompt_of_cut(cut)
-        if facts.prompt is not None or len(head) == size:
+            start = end + 1 if end >= 0 else size
+        facts.prompt = _prompt_of_cut(head[start:])
+        if whole or facts.prompt is not None:
             break
     return head
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,8 +26,7 @@ META_LIMIT = 64 * 1024
 """Bytes of a `.meta` that are read; a longer one is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
+class SessionInfo(msgspec.Struct, frozen=True):
     """One line of the session list.
 
     `title` is empty for a session without a prompt. Times are aware, in UTC. `messages` and `tokens` are None

@@ -18,8 +18,8 @@ __all__ = ["salvage"]
 _START = re.compile(r'\{\s*"(?:role|type)"\s*:')
 _GAP = " \t\r\0"
 
-MAX_FAILURES = 100
-"""Places at which a line may look like a record and be none; each may take a look at the whole line."""
+MAX_WORK = 10
+"""How often a line may be read over, in search of records, before the search is given up."""
 
 
 def salvage(line: bytes, is_whole: Callable[[Any], bool]) -> tuple[list[Any], bool]:
@@ -43,17 +43,17 @@ def _last_records(text: str, start: int, is_whole: Callable[[Any], bool]) -> lis
     """Return the records that follow one another up to the end of the text, none of them before `start`."""
     records: list[Any] = []
     end = len(text)
-    failures = 0
+    work = MAX_WORK * end
     starts = [match.start() for match in _START.finditer(text, start)]
     for position in reversed(starts):
         read = _parse(text, position)
-        if read is None:
-            failures += 1
-            if failures == MAX_FAILURES:
-                break
-        elif read[1] == end and is_whole(read[0]):
+        if read is not None and read[1] == end and is_whole(read[0]):
             records.append(_clean(read[0]))
             end = position
+        # To say where it is that nothing can be parsed, the decoder looks through the text up to there.
+        work -= len(text) if read is None else read[1] - position
+        if work < 0:
+            break
     return records[::-1]
 
 

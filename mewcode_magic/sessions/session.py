@@ -30,7 +30,7 @@ __all__ = ["Session", "lock_session"]
 NAME_LENGTH = 200
 """Characters of a title that is given by hand."""
 
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _NO_FILE = -1
 
 
@@ -312,9 +312,12 @@ class Session:
 
 def _missing(messages: list[Message], known: list[Message]) -> list[Message]:
     """Return the messages that are not among the known ones."""
-    left = Counter(map(_text, known))
+    same = 0
+    while same < min(len(messages), len(known)) and messages[same] == known[same]:
+        same += 1
+    left = Counter(map(_text, known[same:]))
     missing: list[Message] = []
-    for message in messages:
+    for message in messages[same:]:
         text = _text(message)
         if left[text]:
             left[text] -= 1

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import difflib
 import os
-import secrets
 import shutil
 import string
 import time
@@ -29,7 +27,7 @@ from mewcode_magic.errors import SessionAmbiguous, SessionInUse, SessionNotFound
 from mewcode_magic.files import Lock, shown, storage_errors
 from mewcode_magic.messages import Message
 from mewcode_magic.sessions.chain import repair_chain
-from mewcode_magic.sessions.facts import Facts, moment, survey
+from mewcode_magic.sessions.facts import Facts, moment, one_line, survey
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
 from mewcode_magic.sessions.listing import SessionFile, facts_of, list_sessions, session_file, session_files
 from mewcode_magic.sessions.meta import SessionInfo, write_meta
@@ -51,7 +49,7 @@ class SessionStore:
     """
 
     def __init__(self, project_dir: Path | str, *, settings: MewCode | None = None) -> None:
-        self.project = Path(project_dir)
+        self.project = Path(project_dir).absolute()
         self.folder = self.project / ".mewcode" / "sessions"
         self._settings = settings or MewCode()
         self._sessions: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
@@ -107,7 +105,9 @@ class SessionStore:
             raise SessionAmbiguous(
                 f"{len(found)} sessions begin with {_short(text)}: {some}; name one in full"
             )
-        raise self._not_found(text, difflib.get_close_matches(text[:100], ids, cutoff=0.5))
+        from difflib import get_close_matches
+
+        raise self._not_found(text, get_close_matches(text[:100], ids, cutoff=0.5))
 
     def cleanup(self, max_age_days: float | None = None) -> builtins.list[str]:
         """Move the sessions that were inactive for `max_age_days` to the trash, and return their ids.
@@ -139,9 +139,8 @@ class SessionStore:
     def create(self, *, notebook: str | None = None) -> Session:
         """Begin a session; its file, and the folders above it, are made with its first record."""
         dialect: Dialect = "typed" if self._settings.session_dialect == "typed" else "role"
-        return self._opened(
-            Session(self._free_path(dialect), self.project, Facts(dialect, notebook=notebook))
-        )
+        facts = Facts(dialect, notebook=one_line(notebook or "") or None)
+        return self._opened(Session(self._free_path(dialect), self.project, facts))
 
     def read(self, session_id: str) -> History:
         """Return what resuming a session would replay; needs no lock.
@@ -197,13 +196,13 @@ class SessionStore:
                 _copy(source, path)
                 title = survey(source).title if facts.messages is None else facts.title
             resumed = self._resume(path.stem, lock)
+            if title:
+                resumed.session.rename(title.removesuffix(_FORK) + _FORK)
         except BaseException:
-            path.unlink(missing_ok=True)
-            lock.path.unlink(missing_ok=True)
+            for made in (path, path.with_suffix(".meta"), lock.path):
+                made.unlink(missing_ok=True)
             lock.release()
             raise
-        if title:
-            resumed.session.rename(title.removesuffix(_FORK) + _FORK)
         return resumed
 
     def rename(self, session_id: str, title: str) -> None:
@@ -254,6 +253,7 @@ class SessionStore:
 
         Raises:
             SessionNotFound: there is none of this id.
+            StorageError: its lock file cannot be opened.
         """
         lock = Lock(Path(self._existing(session_id).path).with_suffix(".lock"))
         if self._open_here(session_id) is not None or not lock.path.exists():
@@ -326,8 +326,9 @@ class SessionStore:
 def _new_id(dialect: Dialect) -> str:
     """Return an id: the local time, and a few characters against two at once."""
     if dialect == "role":
-        return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-    tail = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(4))
+        return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
+    letters = string.ascii_lowercase + string.digits
+    tail = "".join(letters[byte % len(letters)] for byte in os.urandom(4))
     return f"session_{time.strftime('%Y%m%d_%H%M%S')}_{tail}"
 
 

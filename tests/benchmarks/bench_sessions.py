@@ -74,15 +74,29 @@ def append(root: Path) -> None:
             report(f"append {name}, {dialect}", append_ratio(session, message), "2")
         session.close()
     store = SessionStore(root / "growth")
-    session = store.create()
-    while len(session.messages) < 10:
-        session.append(reply)
-    early = median(lambda: session.append(reply), 400)
-    while len(session.messages) < RECORDS:
-        session.append(reply)
-    late = median(lambda: session.append(reply), 400)
-    report(f"append at {RECORDS:,} records against at 10", late / early, "about 1")
-    session.close()
+    young, old = store.create(), store.create()
+    while len(old.messages) < RECORDS:
+        old.append(reply)
+    early, late = [], []
+    for _ in range(2_000):
+        if len(young.messages) >= 20:
+            young.close()
+            young = store.create()
+        while len(young.messages) < 10:
+            young.append(reply)
+        started = time.perf_counter_ns()
+        young.append(reply)
+        between = time.perf_counter_ns()
+        old.append(reply)
+        late.append(time.perf_counter_ns() - between)
+        early.append(between - started)
+    report(
+        f"append at {RECORDS:,} records against at 10",
+        statistics.median(late) / statistics.median(early),
+        "1",
+    )
+    young.close()
+    old.close()
 
 
 def append_ratio(session: Session, message: Message) -> float:
@@ -102,16 +116,6 @@ def append_ratio(session: Session, message: Message) -> float:
         writes.append(ended - between)
     os.close(bare)
     return statistics.median(appends) / statistics.median(writes)
-
-
-def median(action: Callable[[], object], times: int) -> float:
-    """Return the median nanoseconds of an action."""
-    taken = []
-    for _ in range(times):
-        started = time.perf_counter_ns()
-        action()
-        taken.append(time.perf_counter_ns() - started)
-    return statistics.median(taken)
 
 
 # -- resume --------------------------------------------------------------------------------------------
@@ -140,7 +144,7 @@ def boundary(root: Path) -> None:
         )
         ids[prefix] = path.stem
     ratio = by_turns(lambda: resumed(store, ids[RECORDS]), lambda: resumed(store, ids[10]), 51)
-    report(f"resume after a boundary, {RECORDS:,} records before it against 10", ratio, "about 1")
+    report(f"resume after a boundary, {RECORDS:,} records before it against 10", ratio, "1")
 
 
 def resumed(store: SessionStore, session_id: str) -> object:

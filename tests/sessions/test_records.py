@@ -246,10 +246,21 @@ def test_object_inside_half_of_a_record_is_no_record() -> None:
     assert read_line(kept[: kept.index(b"old") + 5]) == ([], None, True, False)
 
 
-def test_long_damaged_line_is_read_in_no_time() -> None:
-    blocks = b'{"type":"text","text":"' + b"x" * 40 + b'"},'
-    found = read_line(b'{"role":"assistant","content":[' + blocks * 20_000 + WHOLE)
-    assert contents(found) == ["whole"]
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b'{"role":"assistant","content":[' + b'{"type":"text","text":"xxxxxxxxxxxxxxx"},' * 50_000,
+        b'{"type":' * 250_000,
+        b'{"role":"user","content":"' * 80_000,
+        b'{"type":1,"a":' * 500 + b'"' + b"x" * 2_000_000 + b'"' + b"}" * 499,
+        b"\xff" * 2_000_000,
+        b"[" * 2_000_000,
+    ],
+)
+def test_long_damaged_line_does_not_take_its_length_squared(damage: bytes) -> None:
+    """Each of these would take minutes if every place that may begin a record were parsed to its end."""
+    assert contents(read_line(damage + b"\n")) == []
+    assert contents(read_line(damage + WHOLE)) == ["whole"]
 
 
 # -- the quick way -------------------------------------------------------------------------------------

@@ -145,6 +145,15 @@ def test_blank_title_is_refused(store: SessionStore) -> None:
     session.close()
 
 
+def test_names_that_are_no_utf8_are_shown_without_what_is_no_character(store: SessionStore) -> None:
+    session = store.create(notebook="caf\udce9.ipynb")
+    session.append(PROMPT)
+    session.rename("half \ud83d of it\x1b[0m")
+    session.close()
+    (info,) = store.list()
+    assert (info.title, info.notebook) == ("half of it [0m", "caf .ipynb")
+
+
 def test_notebook_is_that_of_the_last_prompt(store: SessionStore) -> None:
     session = store.create(notebook="a.ipynb")
     assert session.notebook == "a.ipynb"
