@@ -32,7 +32,7 @@ from mewcode_magic.events import (
     ToolStarted,
     TurnEnded,
 )
-from mewcode_magic.files import shown
+from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import cell_id, notebook_path
 from mewcode_magic.memory import MemoryStore, Recall, Saved, first_use, memory_from_text, recall
 from mewcode_magic.messages import Block, Message, Usage
@@ -67,7 +67,7 @@ class Mew:
     setting's, else the default. `settings` is the shell's `MewCode`; None reads the environment.
 
     Raises:
-        SettingError: the project's folder is not there, or a setting cannot be used.
+        SettingError: what is named as a folder is none, or a setting cannot be used.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Mew:
         settings: MewCode | None = None,
     ) -> None:
         self.settings = settings or MewCode()
-        self.home = Path(home).expanduser().absolute() if home else self.settings.home_path
+        self.home = absolute(home) if home else self.settings.home_path
         self.project = project_folder(project_dir or self.settings.project_dir, self.home)
         self.sessions = SessionStore(self.project, settings=self.settings)
         self.memory = MemoryStore(self.project, self.home, settings=self.settings)

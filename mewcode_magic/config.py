@@ -6,6 +6,7 @@ An option on a magic's line, `%config MewCode.x`, `MEWCODE_X` in the environment
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,14 @@ from traitlets import Bool, CInt, Enum, Float, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
 from mewcode_magic.errors import SettingError
+from mewcode_magic.files import absolute
 
 __all__ = ["MewCode"]
 
 DEFAULT_HOME = "~/.mewcode"
+
+MOST_DAYS = 36_500
+"""A hundred years, which is as good as never; longer spans lead out of the calendar."""
 
 
 class SettingFixed(SettingError, TraitError):
@@ -56,10 +61,16 @@ class MewCode(Configurable):
         help="How new session files are written; the terminal program lists and resumes only 'typed' ones.",
     ).tag(config=True)
     session_max_age_days = CInt(
-        30, min=0, help="Days without activity after which a session moves to the trash. 0: never."
+        30,
+        min=0,
+        max=MOST_DAYS,
+        help="Days without activity after which a session moves to the trash. 0: never.",
     ).tag(config=True)
     time_gap_hours = Float(
-        24.0, min=0, help="Hours since the last record after which a resumed agent is told of the gap."
+        24.0,
+        min=0,
+        max=MOST_DAYS * 24,
+        help="Hours since the last record after which a resumed agent is told of the gap.",
     ).tag(config=True)
 
     index_max_lines = CInt(200, min=1, help="Most lines of each memory index in a request.").tag(config=True)
@@ -78,11 +89,17 @@ class MewCode(Configurable):
         config=True
     )
     stale_after_days = Float(
-        1.0, min=0, help="Days after which a recalled memory carries a warning to verify it."
+        1.0,
+        min=0,
+        max=MOST_DAYS,
+        help="Days after which a recalled memory carries a warning to verify it.",
     ).tag(config=True)
-    trash_days = CInt(30, min=0, help="Days for which deleted memories and sessions can be restored.").tag(
-        config=True
-    )
+    trash_days = CInt(
+        30,
+        min=0,
+        max=MOST_DAYS,
+        help="Days for which deleted memories and sessions can be restored; at most 36,500.",
+    ).tag(config=True)
     include_depth = CInt(5, min=0, help="Deepest nesting of @include in instruction files.").tag(config=True)
     include_max_bytes = CInt(
         100_000, min=1, help="Most bytes of one instruction file or included file; larger ones are left out."
@@ -105,6 +122,12 @@ class MewCode(Configurable):
         """From now on `project_dir` and `home` cannot be changed: open files hang on them."""
         self._fixed = {"project_dir": self.project_dir, "home": self.home}
 
+    @validate("time_gap_hours", "index_warn_ratio", "stale_after_days")
+    def _refuse_nan(self, proposal: Any) -> Any:
+        if math.isnan(proposal.value):  # no limit keeps it out, for it compares with nothing
+            raise TraitError(f"MewCode.{proposal.trait.name} must be a number")
+        return proposal.value
+
     @validate("project_dir", "home")
     def _keep_places(self, proposal: Any) -> Any:
         name = proposal.trait.name
@@ -118,5 +141,9 @@ class MewCode(Configurable):
 
     @property
     def home_path(self) -> Path:
-        """The MewCode folder, absolute."""
-        return Path(os.path.abspath(Path(self.home or DEFAULT_HOME).expanduser()))  # noqa: PTH100
+        """The MewCode folder, absolute.
+
+        Raises:
+            SettingError: it begins with the `~` of an unknown user.
+        """
+        return absolute(self.home or DEFAULT_HOME)

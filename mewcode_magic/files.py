@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mewcode_magic.errors import StorageError
+from mewcode_magic.errors import SettingError, StorageError
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["Lock", "private_folder", "read_text", "shown", "storage_errors", "write_atomic"]
+__all__ = ["Lock", "absolute", "private_folder", "read_text", "shown", "storage_errors", "write_atomic"]
 
 _ADVICE = {
     errno.EACCES: "permission denied; change its permissions",
@@ -69,6 +69,20 @@ def _home() -> Path | None:
         return Path.home()
     except RuntimeError:  # no home is known for this user
         return None
+
+
+def absolute(path: Path | str) -> Path:
+    """Return a folder that a person named as an absolute path: `~` and `..` taken out, links left in.
+
+    Raises:
+        SettingError: its `~` is that of an unknown user, or the working directory was removed.
+    """
+    try:
+        return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - Path.absolute keeps `..`
+    except RuntimeError as error:
+        raise SettingError(f"no home is known for {str(path)!r}; write the folder in full") from error
+    except FileNotFoundError as error:
+        raise SettingError("the working directory was removed; change to another one") from error
 
 
 def private_folder(path: Path) -> Path:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from mewcode_magic.errors import SettingError
-from mewcode_magic.files import private_folder, shown, write_atomic
+from mewcode_magic.files import absolute, private_folder, shown, write_atomic
 
 __all__ = ["find_project_root", "main_checkout", "mark_private", "project_folder"]
 
@@ -24,12 +24,14 @@ memory/.trash/
 def project_folder(given: Path | str, home: Path) -> Path:
     """Return the project's folder, absolute: the `given` one, or without it the one of the working directory.
 
+    One that is not there yet is made with the first file in it.
+
     Raises:
-        SettingError: something that is no folder stands there.
+        SettingError: something that is no folder stands there, or it cannot be told where it is.
     """
+    path = absolute(given)
     if not given:
-        return find_project_root(Path.cwd(), home)
-    path = Path(given).expanduser().absolute()
+        return find_project_root(path, home)
     if path.exists() and not path.is_dir():
         raise SettingError(f"MewCode.project_dir is {shown(path)}, which is not a folder; name a folder")
     return path.resolve()
