@@ -1,9 +1,7 @@
-"""What the list shows of a session: learnt from the ends of its file, from all of it, or record by record."""
+"""What the list shows of a session, learnt record by record."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,21 +24,12 @@ from mewcode_magic.sessions.records import (
     text_of,
 )
 
-__all__ = ["TITLE_LENGTH", "Facts", "glance", "is_sound", "moment", "one_line", "survey"]
+__all__ = ["Facts", "Seen", "moment", "one_line", "skim", "survey", "time_of_id", "title_of"]
 
 TITLE_LENGTH = 50
-_BLOCKS = (4 * 1024, 64 * 1024, 1024 * 1024)
-"""Bytes looked at at either end of a file; more of them only where the ones before said too little."""
 
 _CONTROLS = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]+")
 _WRAPPER = re.compile(r"\s*<(system-reminder|relevant_memories)>.*?(?:</\1>|\Z)", re.DOTALL)
-_LONG_PROMPT = re.compile(
-    rb'\s*\{\s*"(?:role|type)"\s*:\s*"user"\s*,\s*"content"\s*:\s*"((?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4}){1,2000})'
-)
-_TIME_AT_END = re.compile(
-    rb'"(?:ts"\s*:\s*(\d+(?:\.\d+)?)|timestamp"\s*:\s*"([^"\\]+)")'
-    rb'(?:\s*,\s*"\w+"\s*:\s*(?:"[^"\\]*"|true|false|null|-?[\d.]+|\[[^\[\]]*\]|\{[^{}]*\}))*\s*\}\s*$'
-)
 _ID_TIME = re.compile(r"(?:session_)?(\d{8})[-_](\d{6})[-_]")
 
 
@@ -59,7 +48,7 @@ class _Skimmed(msgspec.Struct, gc=False):
 _SKIMMED = msgspec.json.Decoder(_Skimmed)
 
 
-class _Seen(NamedTuple):
+class Seen(NamedTuple):
     """What the list wants to know of a record; `content` is not looked into before it is needed."""
 
     kind: str
@@ -104,9 +93,9 @@ class Facts:
         """Take a message that was appended."""
         self._in_results = False
         kind = "tool_result" if message.tool_results() else message.role
-        self.see([_Seen(kind, message.ts, message.content, message.usage, message.notebook)])
+        self.see([Seen(kind, message.ts, message.content, message.usage, message.notebook)])
 
-    def see(self, records: Iterable[_Seen]) -> None:
+    def see(self, records: Iterable[Seen]) -> None:
         """Take the next records."""
         for seen in records:
             self.dialect = seen.dialect or self.dialect
@@ -119,13 +108,13 @@ class Facts:
             elif seen.kind == "imported":
                 self.imported = seen.ts
 
-    def _see_said(self, seen: _Seen) -> None:
+    def _see_said(self, seen: Seen) -> None:
         if self.messages is not None and not (seen.kind == "tool_result" and self._in_results):
             self.messages += 1
         self._in_results = seen.kind == "tool_result"
         if seen.kind == "user":
             if self.prompt is None:
-                self.prompt = _title(_text(seen.content))
+                self.prompt = title_of(_text(seen.content))
             self.notebook = seen.notebook or self.notebook
         if self.tokens is not None and seen.usage is not None:
             self.tokens += seen.usage.prompt_tokens + seen.usage.output_tokens
@@ -143,35 +132,10 @@ def survey(path: Path) -> Facts:
     facts = Facts(dialect_of_id(path.stem))
     with path.open("rb") as file:
         for line in file:
-            facts.see(_skim(line))
+            facts.see(skim(line))
     if facts.created is None:
-        facts.created = _time_of_id(path.stem)
+        facts.created = time_of_id(path.stem)
     return facts
-
-
-def glance(descriptor: int, size: int, session_id: str) -> Facts:
-    """Return the facts that the two ends of a file tell, however long its lines are; counts stay open.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    facts = Facts(dialect_of_id(session_id), messages=None, tokens=None)
-    head = _see_head(facts, descriptor, size)
-    created = _time_of_id(session_id) if facts.created is None else facts.created
-    _see_tail(facts, descriptor, size, head)
-    facts.created = created
-    return facts
-
-
-def is_sound(descriptor: int, size: int) -> bool:
-    """Tell whether the end of a file, as far as a glance reaches, is whole.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    offset = max(0, size - _BLOCKS[1])
-    lines = os.pread(descriptor, _BLOCKS[1], offset).split(b"\n")
-    return not lines.pop() and not any(read_line(line).lost for line in lines[bool(offset) :])
 
 
 def moment(ts: float | None) -> datetime | None:
@@ -190,49 +154,7 @@ def one_line(text: str) -> str:
     return line if line.isprintable() else " ".join(_CONTROLS.sub(" ", line).split())
 
 
-def _see_head(facts: Facts, descriptor: int, size: int) -> bytes:
-    """See the records up to the first prompt; return what of the file was read for it."""
-    head = b""
-    start = 0
-    for limit in _BLOCKS:
-        head = os.pread(descriptor, limit, 0)
-        whole = len(head) == size
-        while start < len(head):
-            end = head.find(b"\n", start)
-            if end < 0 and not whole:
-                break
-            facts.see(_skim(head[start : end if end >= 0 else size]))
-            if facts.prompt is not None:
-                return head
-            start = end + 1 if end >= 0 else size
-        facts.prompt = _prompt_of_cut(head[start:])
-        if whole or facts.prompt is not None:
-            break
-    return head
-
-
-def _see_tail(facts: Facts, descriptor: int, size: int, head: bytes) -> None:
-    """See the last record of the conversation, and the markers after it."""
-    for limit in _BLOCKS:
-        offset = max(0, size - limit)
-        tail = head if offset == 0 and len(head) == size else os.pread(descriptor, limit, offset)
-        cut = tail.partition(b"\n")[0] if offset else b""
-        start, end = min(len(cut) + 1, len(tail)) if offset else 0, len(tail)
-        seen: list[_Seen] = []
-        while end > start:
-            begin = max(start, tail.rfind(b"\n", start, end - 1) + 1)
-            seen[:0] = records = _skim(tail[begin:end])
-            if any(record.is_said and record.ts is not None for record in records):
-                facts.see(seen)
-                return
-            end = begin
-        if offset == 0:
-            facts.see(seen)
-        elif limit == _BLOCKS[-1] and (ts := _time_of_cut(cut)) is not None:
-            facts.see([_Seen("assistant", ts, ""), *seen])  # markers are never as long
-
-
-def _skim(line: bytes) -> list[_Seen]:
+def skim(line: bytes) -> list[Seen]:
     """Return the records in a line, whatever state it is in."""
     try:
         record = _SKIMMED.decode(line)
@@ -244,14 +166,14 @@ def _skim(line: bytes) -> list[_Seen]:
     if kind not in KINDS:
         return []
     ts = record.ts if record.timestamp is None else seconds_of(record.timestamp)
-    return [_Seen(kind, ts, record.content, record.usage, record.notebook, dialect)]
+    return [Seen(kind, ts, record.content, record.usage, record.notebook, dialect)]
 
 
-def _seen(record: Record, dialect: Dialect | None) -> _Seen:
+def _seen(record: Record, dialect: Dialect | None) -> Seen:
     if isinstance(record, Message):
-        return _Seen(record.role, record.ts, record.content, record.usage, record.notebook, dialect)
+        return Seen(record.role, record.ts, record.content, record.usage, record.notebook, dialect)
     kind = record.kind if isinstance(record, Marker) else "tool_result"
-    return _Seen(kind, record.ts, record.content, dialect=dialect)
+    return Seen(kind, record.ts, record.content, dialect=dialect)
 
 
 def _text(content: Any) -> str:
@@ -263,7 +185,7 @@ def _text(content: Any) -> str:
     return text_of(content)
 
 
-def _title(prompt: str) -> str | None:
+def title_of(prompt: str) -> str | None:
     """Return a title made of what the user typed, at most 50 characters; None if that is nothing.
 
     Some programs record blocks of their own in front of it.
@@ -274,33 +196,7 @@ def _title(prompt: str) -> str | None:
     return (title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1] + "…") or None
 
 
-def _prompt_of_cut(line: bytes) -> str | None:
-    """Return the title in the beginning of a line that is too long to be read for it."""
-    match = _LONG_PROMPT.match(line)
-    if match is None:
-        return None
-    text: str = json.loads(f'"{match[1].decode("utf-8", "ignore")}"', strict=False)
-    return _title(text.encode("utf-8", "ignore").decode())
-
-
-def _time_of_cut(line: bytes) -> float | None:
-    """Return the time of a record of which only the end was read.
-
-    Only whole values stand between the time and the brace that closes the line, so it is the record's own,
-    not that of an object inside it.
-    """
-    match = _TIME_AT_END.search(line[-_BLOCKS[0] :])
-    if match is None:
-        return None
-    if match[1]:
-        return float(match[1])
-    try:
-        return seconds_of(datetime.fromisoformat(match[2].decode()))
-    except ValueError:
-        return None
-
-
-def _time_of_id(session_id: str) -> float | None:
+def time_of_id(session_id: str) -> float | None:
     """Return the local time that an id begins with, in Unix seconds."""
     match = _ID_TIME.match(session_id)
     if match is None:

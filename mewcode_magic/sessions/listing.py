@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import string
+import time
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
 
 from mewcode_magic.files import storage_errors
-from mewcode_magic.sessions.facts import Facts, glance
+from mewcode_magic.sessions.facts import Facts
+from mewcode_magic.sessions.glance import glance
 from mewcode_magic.sessions.meta import SessionInfo, info_of, read_meta
-from mewcode_magic.sessions.records import dialect_of_id
+from mewcode_magic.sessions.records import Dialect, dialect_of_id
 
-__all__ = ["SessionFile", "facts_of", "list_sessions", "session_file", "session_files"]
+__all__ = ["SessionFile", "facts_of", "free_path", "list_sessions", "session_file", "session_files"]
 
 _ENDING = ".jsonl"
 _META = ".meta"
@@ -74,6 +77,23 @@ def session_file(folder: Path, session_id: str) -> SessionFile | None:
         except FileNotFoundError:
             return None
     return SessionFile(session_id, str(path), stat, has_meta=True) if S_ISREG(stat.st_mode) else None
+
+
+def free_path(folder: Path, dialect: Dialect) -> Path:
+    """Return where a new session goes: a file that is not there yet."""
+    path = folder / f"{_new_id(dialect)}{_ENDING}"
+    while os.path.lexists(path):
+        path = folder / f"{_new_id(dialect)}{_ENDING}"
+    return path
+
+
+def _new_id(dialect: Dialect) -> str:
+    """Return an id: the local time, and a few characters against two at once."""
+    if dialect == "role":
+        return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
+    letters = string.ascii_lowercase + string.digits
+    tail = "".join(letters[byte % len(letters)] for byte in os.urandom(4))
+    return f"session_{time.strftime('%Y%m%d_%H%M%S')}_{tail}"
 
 
 def is_id(name: str) -> bool:

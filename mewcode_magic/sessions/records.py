@@ -16,9 +16,9 @@ stay in the file, which is only ever appended to, and are left out of the values
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
@@ -37,11 +37,8 @@ __all__ = [
     "read_line",
     "record_of",
     "result_block",
-    "role_message",
-    "role_result",
     "seconds_of",
     "text_of",
-    "typed_record",
 ]
 
 Dialect: TypeAlias = Literal["role", "typed"]
@@ -89,49 +86,6 @@ class Line(NamedTuple):
     mended: bool = False
 
 
-class _RoleResult(Result, frozen=True, kw_only=True):
-    role: Literal["tool_result"]
-
-
-# A time without an offset, as older files have it, is left to the slow way.
-_Stamp: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
-
-
-class _TypedUser(msgspec.Struct, frozen=True, tag_field="type", tag="user"):
-    content: str | list[Block]
-    timestamp: _Stamp
-    injected: list[Block] | None = None
-    recalled: list[Surfaced] | None = None
-    notebook: str | None = None
-    cell: str | None = None
-
-
-class _TypedAssistant(msgspec.Struct, frozen=True, tag_field="type", tag="assistant"):
-    content: str | list[Block]
-    timestamp: _Stamp
-    model: str | None = None
-    usage: Usage | None = None
-    interrupted: bool = False
-
-
-class _TypedResult(msgspec.Struct, frozen=True, tag_field="type", tag="tool_result"):
-    content: str | list[Block]
-    timestamp: _Stamp
-    tool_use_id: str
-    is_error: bool = False
-    variables: list[str] | None = None
-
-
-# Decoding straight into the values is what makes a long session load as fast as its JSON can be parsed.
-# In the role dialect the records of prompts and replies have the very fields of a Message.
-role_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
-"""Returns the prompt or reply in a line of the role dialect: the quick way.
-
-It raises one of `UNREADABLE` for a line that is no sound record of these; `read_line` takes every line.
-"""
-role_result: Callable[[bytes], Result] = msgspec.json.Decoder(_RoleResult).decode
-"""Returns the result in a line of the role dialect, or raises as `role_message` does."""
-_TYPED = msgspec.json.Decoder(_TypedUser | _TypedAssistant | _TypedResult)
 _JSON = msgspec.json.Decoder()
 
 _T = TypeVar("_T")
@@ -145,38 +99,6 @@ _EXTRAS: tuple[tuple[str, Any], ...] = (
     ("interrupted", bool),
 )
 _BOM = b"\xef\xbb\xbf"
-
-
-def typed_record(line: bytes) -> Message | Result:
-    """Return what was said in a line of the typed dialect, or raise as `role_message` does."""
-    record = _TYPED.decode(line)
-    ts = record.timestamp.timestamp()
-    if type(record) is _TypedResult:  # isinstance costs a quarter of all this
-        return Result(
-            tool_use_id=record.tool_use_id,
-            content=record.content,
-            is_error=record.is_error,
-            ts=ts,
-            variables=record.variables or [],
-        )
-    if type(record) is _TypedAssistant:
-        return Message(
-            role="assistant",
-            content=record.content,
-            ts=ts,
-            model=record.model,
-            usage=record.usage,
-            interrupted=record.interrupted,
-        )
-    return Message(
-        role="user",
-        content=record.content,
-        injected=record.injected or [],
-        ts=ts,
-        recalled=record.recalled or [],
-        notebook=record.notebook,
-        cell=record.cell,
-    )
 
 
 def read_line(line: bytes) -> Line:

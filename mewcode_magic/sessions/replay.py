@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from mewcode_magic.messages import Block, Message
+from mewcode_magic.sessions.quick import role_message, role_result, typed_record
 from mewcode_magic.sessions.records import (
     UNREADABLE,
     Dialect,
@@ -21,10 +22,7 @@ from mewcode_magic.sessions.records import (
     read_line,
     record_of,
     result_block,
-    role_message,
-    role_result,
     text_of,
-    typed_record,
 )
 from mewcode_magic.sessions.tail import last_boundary
 

@@ -15,7 +15,6 @@ import builtins
 import contextlib
 import os
 import shutil
-import string
 import time
 import weakref
 from collections.abc import Iterable
@@ -29,7 +28,14 @@ from mewcode_magic.messages import Message
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.facts import Facts, moment, one_line, survey
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
-from mewcode_magic.sessions.listing import SessionFile, facts_of, list_sessions, session_file, session_files
+from mewcode_magic.sessions.listing import (
+    SessionFile,
+    facts_of,
+    free_path,
+    list_sessions,
+    session_file,
+    session_files,
+)
 from mewcode_magic.sessions.meta import SessionInfo, write_meta
 from mewcode_magic.sessions.records import Dialect
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_conversation, read_replay
@@ -140,7 +146,7 @@ class SessionStore:
         """Begin a session; its file, and the folders above it, are made with its first record."""
         dialect: Dialect = "typed" if self._settings.session_dialect == "typed" else "role"
         facts = Facts(dialect, notebook=one_line(notebook or "") or None)
-        return self._opened(Session(self._free_path(dialect), self.project, facts))
+        return self._opened(Session(free_path(self.folder, dialect), self.project, facts))
 
     def read(self, session_id: str) -> History:
         """Return what resuming a session would replay; needs no lock.
@@ -189,7 +195,7 @@ class SessionStore:
         file = self._existing(session_id)
         source = Path(file.path)
         facts = facts_of(file)
-        path = self._free_path(facts.dialect)
+        path = free_path(self.folder, facts.dialect)
         lock = lock_session(path)
         try:
             with storage_errors("copy", source):
@@ -310,26 +316,11 @@ class SessionStore:
             raise self._not_found(session_id, [])
         return file
 
-    def _free_path(self, dialect: Dialect) -> Path:
-        path = self.folder / f"{_new_id(dialect)}.jsonl"
-        while os.path.lexists(path):
-            path = self.folder / f"{_new_id(dialect)}.jsonl"
-        return path
-
     def _not_found(self, text: str, near: builtins.list[str]) -> SessionNotFound:
         hint = f"; near it: {', '.join(near)}" if near else ""
         return SessionNotFound(
             f"there is no session {_short(text)} in {shown(self.folder)}{hint}; %sessions lists them"
         )
-
-
-def _new_id(dialect: Dialect) -> str:
-    """Return an id: the local time, and a few characters against two at once."""
-    if dialect == "role":
-        return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
-    letters = string.ascii_lowercase + string.digits
-    tail = "".join(letters[byte % len(letters)] for byte in os.urandom(4))
-    return f"session_{time.strftime('%Y%m%d_%H%M%S')}_{tail}"
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mewcode_magic.errors import SessionInUse
 from mewcode_magic.files import private_folder, storage_errors
-from mewcode_magic.sessions.facts import is_sound
+from mewcode_magic.sessions.glance import is_sound
 from mewcode_magic.sessions.listing import facts_of, session_file
 from mewcode_magic.sessions.session import lock_session
 

@@ -203,3 +203,29 @@ def test_ends_tell_the_same_as_a_look_at_every_record(
     assert info.title in given_titles | {facts.prompt or ""}
     if len(given_titles) <= 1 and info.title in given_titles:
         assert info.title == facts.title
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from([0, 30, 5_000]), st.none()), max_size=3),
+    st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=8)), max_size=4),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_damage_whatever_keeps_a_session_from_being_listed_and_read(
+    store: SessionStore, shapes: list[tuple[str, int, None]], damage: list[tuple[float, bytes]]
+) -> None:
+    path = write(store, *(made(*shape) for shape in shapes))
+    data = bytearray(path.read_bytes())
+    for place, noise in damage:
+        start = int(place * len(data))
+        data[start : start + len(noise) // 2] = noise
+    path.write_bytes(data)
+    (info,) = store.list()
+    assert info.id == ID
+    store.read(ID)
+    store.transcript(ID)
+    store.cleanup(1)
+    assert store.fill_counts() <= 1
+
+
+def test_beginning_that_is_no_json_has_no_title(store: SessionStore) -> None:
+    assert listed(store, b'{"role":"user","content":"\\q' + b"x" * 2_000_000 + b"\n").title == ""

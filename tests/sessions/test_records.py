@@ -7,14 +7,12 @@ import pytest
 from session_files import START, boundary, line, role, typed
 
 from mewcode_magic.messages import Message, Surfaced, Usage
+from mewcode_magic.sessions.quick import role_message, role_result, typed_record
 from mewcode_magic.sessions.records import (
     UNREADABLE,
     Marker,
     Result,
     read_line,
-    role_message,
-    role_result,
-    typed_record,
 )
 
 
