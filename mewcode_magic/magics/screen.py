@@ -29,9 +29,9 @@ class Screen:
 
     def say(self, *lines: str) -> None:
         """Display lines of text."""
-        from mewcode_magic.render import View
+        from mewcode_magic.render import told
 
-        self.show(View("\n".join(lines)))
+        self.show(told(*lines))
 
     def show(self, view: View) -> None:
         """Display a view."""

@@ -1,7 +1,7 @@
 """What is displayed: turns, tables and transcripts, in notebooks, in runs with nobody there, in terminals."""
 
 from mewcode_magic.render.display import Handle, Output, View, output_for
-from mewcode_magic.render.lines import quiet_line
+from mewcode_magic.render.lines import quiet_line, told
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.tables import context_table, memories_table, sessions_table, status_table
@@ -24,6 +24,7 @@ __all__ = [
     "sessions_table",
     "show_turn",
     "status_table",
+    "told",
     "transcript_text",
     "transcript_view",
 ]

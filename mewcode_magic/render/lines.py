@@ -20,6 +20,7 @@ __all__ = [
     "quiet_line",
     "recalled_line",
     "tokens_in_words",
+    "told",
 ]
 
 NO_TEX = "tex2jax_ignore mathjax_ignore"
@@ -28,6 +29,7 @@ NO_TEX = "tex2jax_ignore mathjax_ignore"
 FAINT = "var(--vscode-descriptionForeground, var(--jp-ui-font-color2, #808080))"
 _ERROR = "var(--vscode-errorForeground, var(--jp-error-color1, #d32f2f))"
 _LINE = f"color: {FAINT}; font-size: 0.9em"
+_TOLD = "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; white-space: pre-wrap"
 _RESULT = (
     "background: none; border-left: 2px solid #8884; color: inherit; margin: 4px 0 4px 4px; "
     "max-height: 20em; overflow: auto; padding: 0 0 0 10px; white-space: pre-wrap"
@@ -42,6 +44,12 @@ def quiet_line(text: str) -> View:
     """Return one line beside the answer."""
     text = line(text)
     return View(f"[{text}]", html=f'<div class="{NO_TEX}" style="{_LINE}">{escape(text)}</div>')
+
+
+def told(*lines: str) -> View:
+    """Return lines that answer a command, as they are; too long a one is broken between its words."""
+    text = clean("\n".join(lines))
+    return View(text, html=f'<div class="{NO_TEX}" style="{_TOLD}">{escape(text)}</div>')
 
 
 def recalled_line(event: Recalled) -> View:
@@ -82,9 +90,11 @@ def closing_line(event: TurnEnded) -> View:
     a notebook differ.
     """
     stop = {"done": "", "interrupted": "stopped", "limit": "limit of rounds reached"}[event.stop]
-    parts = [stop, event.model, tokens_in_words(event.usage)]
+    parts = [stop, event.model]
     if event.usage != Usage():
-        parts.append(f"{event.seconds:.1f} s")
+        parts += [tokens_in_words(event.usage), f"{event.seconds:.1f} s"]
+    elif event.stop == "done":  # of a reply that was stopped they are not known
+        parts.append(tokens_in_words(event.usage))
     return quiet_line(" · ".join(part for part in parts if part))
 
 

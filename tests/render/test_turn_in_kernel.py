@@ -169,7 +169,7 @@ def test_an_interrupt_inside_the_turn_is_shown_and_stops_the_cell(run) -> None:
     messages = run(PRELUDE + INTERRUPTED.replace("WHERE", stop))
     text, closing = final(messages)
     assert text["text/markdown"] == "one"
-    assert closing["text/plain"] == "[stopped · a-model · no tokens]"
+    assert closing["text/plain"] == "[stopped · a-model]"
     (error,) = errors(messages)
     assert error["traceback"] == ["Stopped."]
 
@@ -186,7 +186,7 @@ ip.display_pub.register_hook(stop_then_display)
 """
     begin, show, end = INTERRUPTED.replace("WHERE", "pass").partition("show_turn(")
     messages = run(PRELUDE + begin + code + show + end)
-    assert final(messages)[-1]["text/plain"] == "[stopped · a-model · no tokens]"
+    assert final(messages)[-1]["text/plain"] == "[stopped · a-model]"
     assert errors(messages)[0]["traceback"] == ["Stopped."]
     (stream,) = [m for m in run("print(log)") if m["msg_type"] == "stream"]
     assert stream["content"]["text"] == "['one ']\n"

@@ -69,7 +69,7 @@ def test_a_stopped_turn_says_so(capsys) -> None:
 
     with pytest.raises(Stopped):
         show_turn(turn(), shell=None)
-    assert capsys.readouterr().out == "half\n[stopped · a-model · no tokens]\n"
+    assert capsys.readouterr().out == "half\n[stopped · a-model]\n"
 
 
 def test_a_turn_that_nobody_listens_to_any_more_is_closed(capsys) -> None:
