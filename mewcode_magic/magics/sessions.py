@@ -173,11 +173,11 @@ def _told_of_resume(resumed: Resumed, *, forked: bool = False) -> list[str]:
     from mewcode_magic.render.text import line
 
     session, report = resumed.session, resumed.report
-    said = [message for message in resumed.messages if not message.tool_results()]
-    prompts = [message.text() for message in said if message.is_prompt]
+    prompts = [message.text() for message in resumed.messages if message.is_prompt]
+    count = _count(len(resumed.messages), "message")
     last_active = f", last active {local_time(resumed.last_active)}" if resumed.last_active else ""
     what = f"a copy, {session.id}" if forked else session.id
-    lines = [f"Resumed {what}, {line(session.title, 60)!r}: {_count(len(said), 'message')}{last_active}."]
+    lines = [f"Resumed {what}, {line(session.title, 60)!r}: {count}{last_active}."]
     if prompts:
         lines.append(f"Your last prompt was: {line(prompts[-1], 100)}")
     if report.boundary:
