@@ -100,13 +100,14 @@ class Extension:
         self._between_cells.rest()
         unguard(self._shell.input_transformer_manager)
         manager = self._shell.magics_manager
-        for functions in manager.magics.values():
-            for name in [n for n, f in functions.items() if getattr(f, "__self__", None) in self._magics]:
-                del functions[name]
         for magics in self._magics:
+            for kind, functions in magics.magics.items():
+                for name, function in functions.items():
+                    if manager.magics[kind].get(name) == function:  # nobody else has taken the name
+                        del manager.magics[kind][name]
             manager.registry.pop(type(magics).__name__, None)
-        for configurable in (self.settings, *self._magics):  # magics put themselves there
-            self._shell.configurables.remove(configurable)
+            self._shell.configurables.remove(magics)  # where it has put itself
+        self._shell.configurables.remove(self.settings)
         self._close()
 
     def _close(self) -> None:

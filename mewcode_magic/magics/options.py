@@ -88,10 +88,11 @@ def split_text(parser: argparse.ArgumentParser, line: str) -> tuple[argparse.Nam
     """
     values, rest = _defaults(parser), line.lstrip()
     while (ended := _after_dashes(rest)) is None:
-        if not _OPTION.match(rest):
+        if not (match := _OPTION.match(rest)):
             return values, rest.rstrip()
-        hint = f"; for a text that begins with dashes write %{parser.prog} -- {rest.split()[0]} …"
-        rest = _take_option(parser, rest, values, hint=hint)
+        flag, rest = match.group(), rest[match.end() :]
+        hint = f"; for a text that begins with dashes write %{parser.prog} -- {flag} …"
+        rest = _take_option(parser, flag, rest, values, hint=hint)
     return values, ended.rstrip()
 
 
@@ -108,8 +109,8 @@ def split_words(parser: argparse.ArgumentParser, line: str) -> tuple[argparse.Na
     while rest:
         if (ended := _after_dashes(rest)) is not None:
             return values, [*words, *ended.split()]
-        if _OPTION.match(rest):
-            rest = _take_option(parser, rest, values)
+        if match := _OPTION.match(rest):
+            rest = _take_option(parser, match.group(), rest[match.end() :], values)
         else:
             word, rest = _take_word(rest)
             words.append(word)
@@ -149,12 +150,12 @@ def _after_dashes(rest: str) -> str | None:
 
 
 def _take_option(
-    parser: argparse.ArgumentParser, rest: str, values: argparse.Namespace, *, hint: str = ""
+    parser: argparse.ArgumentParser, flag: str, rest: str, values: argparse.Namespace, *, hint: str = ""
 ) -> str:
-    """Move the option that `rest` begins with into `values`, and return what follows it."""
-    match = _OPTION.match(rest)
-    flag = match.group() if match else rest
-    rest = rest[len(flag) :]
+    """Put the option `flag`, with its value at the beginning of `rest`, into `values`; return what follows.
+
+    `hint` ends the error on an unknown option.
+    """
     action = _actions(parser).get(flag)
     if action is None:
         known = ", ".join(_actions(parser))
@@ -177,11 +178,9 @@ def _take_option(
 
 def _take_word(rest: str) -> tuple[str, str]:
     """Return the word that `rest` begins with, without quotes around it, and what follows it."""
-    match = _QUOTED.match(rest)
-    if match:
+    if match := _QUOTED.match(rest):
         return match.group()[1:-1], rest[match.end() :].lstrip()
-    match = re.match(r"\S*", rest)
-    word = match.group() if match else ""
+    word = re.split(r"\s", rest, maxsplit=1)[0]
     return word, rest[len(word) :].lstrip()
 
 

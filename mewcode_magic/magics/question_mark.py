@@ -49,8 +49,8 @@ class _TextCell:
         if not match:
             return lines
         text, _, body = cell[match.end() :].partition("\n")
-        # IPython refuses an empty body, also where the text stands behind the name.
-        return [f"get_ipython().run_cell_magic({match.group(1)!r}, {text.strip()!r}, {body or chr(10)!r})\n"]
+        body = body or "\n"  # IPython refuses an empty one, also where the text stands behind the name
+        return [f"get_ipython().run_cell_magic({match.group(1)!r}, {text.strip()!r}, {body!r})\n"]
 
 
 class _TextLine(TokenTransformBase):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from api_server import ApiServer
 
-from mewcode_magic.errors import CommandError, NoKey
+from mewcode_magic.errors import CommandError, NoKey, StorageError
 from mewcode_magic.sessions import SessionStore
 
 
@@ -138,3 +138,14 @@ def test_magics_run_in_blocks_and_several_to_a_cell(run: Any, project: Path) -> 
     ran = run("for _ in range(2):\n    %agent what is (a?\n%agent and 'b?\nlast = 1")
     assert ran.error is None
     assert prompts(project) == ["what is (a?", "what is (a?", "and 'b?"]
+
+
+def test_file_where_the_folder_should_be_is_one_line_and_nothing_is_lost(run: Any, project: Path) -> None:
+    (project / ".mewcode").write_text("in the way")
+    for cell in ("%agent hello", "%remember the API is v2"):
+        ran = run(cell)
+        assert isinstance(ran.error, StorageError)
+        assert ran.text.splitlines()[-1].startswith("StorageError: cannot ")
+    (project / ".mewcode").unlink()
+    assert run("%agent hello again").error is None
+    assert prompts(project)[-1] == "hello again"

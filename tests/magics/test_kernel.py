@@ -1,5 +1,6 @@
 """The magics in a real kernel, as a notebook's front end and as a run with nobody there meet them."""
 
+import json
 import os
 import re
 import time
@@ -57,6 +58,20 @@ class Kernel:
         ran.payload = reply["content"].get("payload", [])
         return ran
 
+    def click(self, text: str) -> None:
+        """Press the widgets' button of that text, as a front end does."""
+        state = self.run(
+            "import ipywidgets, json; print(json.dumps(ipywidgets.Widget.get_manager_state()['state']))"
+        )
+        (button,) = [
+            model_id
+            for model_id, model in json.loads(state.text).items()
+            if model["model_name"] == "ButtonModel" and model["state"].get("description") == text
+        ]
+        content = {"comm_id": button, "data": {"method": "custom", "content": {"event": "click"}}}
+        session = self.client.session
+        session.send(self.client.shell_channel.socket, "comm_msg", content)
+
 
 @pytest.fixture
 def kernel(project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
@@ -81,6 +96,19 @@ def test_lists_are_a_widget_beside_the_table_that_it_hides(kernel: Kernel) -> No
         (hides,) = re.findall(r'<div class="(mew-[0-9a-f]+) ', table["text/html"])
         state = kernel.run("import ipywidgets; print(ipywidgets.Widget.get_manager_state())").text
         assert f".{hides} {{ display: none !important; }}" in state
+
+
+def test_session_is_looked_into_and_resumed_by_clicks(kernel: Kernel, project: Path) -> None:
+    kernel.run("%agent my name is Bo")
+    (info,) = SessionStore(project).list()
+    kernel.run("%sessions new\n%sessions")
+    kernel.click("my name is Bo")
+    kernel.click("Resume")
+    (status,) = kernel.run("%mewcode").bundles
+    assert info.id in status["text/plain"]
+    state = kernel.run("print(ipywidgets.Widget.get_manager_state())").text
+    assert f"Resumed {info.id}, " in state
+    assert "You · " in state
 
 
 def test_run_with_nobody_there_gets_tables_only(kernel: Kernel) -> None:
