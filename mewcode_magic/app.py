@@ -260,8 +260,8 @@ class Mew:
     # -- what is sent ----------------------------------------------------------------------------------
 
     def _current_front(self) -> Front:
-        """Return what stands in front of the session: read from disk for a new or resumed one, then kept."""
-        if self._front is None:
+        """Return what stands in front of the session, as it was on disk at its first prompt or resume."""
+        if self._front is None or not self.session.messages:
             self._front = read_front(self.project, self.home, self.memory, self.settings)
         return self._front
 

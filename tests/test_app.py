@@ -287,6 +287,35 @@ def test_context_names_parts_files_and_what_is_pending(mew: Mew, project: Path) 
     assert "charts" in mew.context().parts[-1].text
 
 
+def test_context_looked_at_before_the_first_prompt_does_not_fix_what_is_sent(mew: Mew) -> None:
+    def index() -> Any:
+        return next(part for part in mew.context().parts if part.name == "memory index")
+
+    assert index().note == "none; save one with %remember"
+    mew.remember("Charts are small", name="charts", type="project")
+    assert "charts" in index().text
+    ask(mew, "hello")
+    assert "charts.md" in sent(mew)
+    assert mew.session.messages[0].injected == []
+
+
+def test_context_of_a_session_begun_without_memories_says_so(mew: Mew) -> None:
+    ask(mew, "hello")
+    mew.remember("Charts are small", name="charts", type="project")
+    parts = {part.name: part for part in mew.context().parts}
+    assert "when the session was begun" in parts["memory index"].note
+    assert "charts" in parts["notices"].text
+
+
+def test_context_says_that_an_index_is_cut(mew: Mew) -> None:
+    mew.settings.index_max_lines = 2
+    for name in ("one", "two", "three"):
+        mew.remember(f"Fact number {name}", name=name, type="project")
+    report = mew.context()
+    assert any("3 of 2 lines" in notice for notice in report.notices)
+    assert "2 older memories are not shown" in next(p.text for p in report.parts if p.name == "memory index")
+
+
 def test_model_given_for_one_prompt_answers_that_prompt_alone(mew: Mew) -> None:
     assert ask(mew, "one")[-1].model == "scripted"
     assert list(mew.ask("two", model="offline"))[-1].model == "offline"

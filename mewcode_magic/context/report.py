@@ -12,6 +12,9 @@ from mewcode_magic.messages import Message
 
 __all__ = ["ContextPart", "ContextReport", "report_context"]
 
+_NO_MEMORY = "none; save one with %remember"
+_NO_INDEX = "none when the session was begun or resumed; what was saved since goes into notices"
+
 
 @dataclass(frozen=True, slots=True)
 class ContextPart:
@@ -66,7 +69,7 @@ def report_context(
             "memory index",
             estimate_tokens(reminder.memory) if reminder.memory else 0,
             reminder.memory,
-            "" if reminder.memory else "none; save one with %remember",
+            "" if reminder.memory else _NO_INDEX if messages else _NO_MEMORY,
         ),
         ContextPart("date", estimate_tokens(reminder.today.isoformat()), reminder.today.isoformat()),
         ContextPart(

@@ -80,8 +80,9 @@ def _sendable_block(block: Block, role: str) -> Block | None:
             text = _clean(str(block.get("text") or ""))
             return {**_own(block), "text": text} if text.strip() else None
         case (("thinking" | "redacted_thinking"), "assistant"):
-            # Signed blocks go back as they came: a changed one is refused.
-            return block if block.get("signature") or block.get("data") else None
+            # Signed blocks go back as they came, or not at all: a changed one is refused.
+            signed = block.get("signature") or block.get("data")
+            return block if signed and _clean(block) == block else None
         case "image", "user":
             return _sendable_image(block)
         case "tool_use", "assistant":

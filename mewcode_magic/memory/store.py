@@ -38,6 +38,8 @@ __all__ = ["DeletedMemory", "MemoryStore", "Saved"]
 
 LOCK_SECONDS = 10.0
 
+_LISTED = "; %memory lists what there is"
+
 Action: TypeAlias = Literal["created", "updated", "unchanged", "moved"]
 
 # Inside the class, `list` is a method.
@@ -110,11 +112,11 @@ class MemoryStore:
 
     @property
     def notices(self) -> Notes:
-        """One line for each file that cannot be read, or not as it should be."""
+        """One line for each file that cannot be read as it should be, and each index that is nearly full."""
         problems = [p for folder in self._places.folders() for p in folder.contents().problems]
-        return [
-            one_line(f"{shown(p.path)}: {p.text}") for p in problems if p.kind in ("unreadable", "encoding")
-        ]
+        unread = [p for p in problems if p.kind in ("unreadable", "encoding")]
+        lines = [one_line(f"{shown(p.path)}: {p.text}") for p in unread]
+        return lines + [note for place in PLACES for note in self._fullness(place)]
 
     def check(self) -> Problems:
         """Return all that a person should look at; nothing is changed."""
@@ -204,7 +206,7 @@ class MemoryStore:
         found = matching((item.memory for item in trashed), name)
         if not found:
             near = similar_names((item.memory for item in trashed), name)
-            raise MemoryNotFound(f"nothing named {name!r} is in the trash{near}")
+            raise MemoryNotFound(f"nothing named {name!r} is in the trash{near or _LISTED}")
         latest = next(item for item in trashed if item.memory is found[0])
         place = latest.memory.place
         with self._places.locked({place}, self.lock_seconds):
@@ -275,7 +277,7 @@ class MemoryStore:
         versions = self._versions(name, None if type is None else place_of(type))
         if not versions:
             near = similar_names(self.list(), name)
-            raise MemoryNotFound(f"no memory has the name or slug {name!r}{near}")
+            raise MemoryNotFound(f"no memory has the name or slug {name!r}{near or _LISTED}")
         if not purge:
             raise MemoryNotFound(f"{name!r} is deleted already; it can be restored, or purged from the trash")
         with self._places.locked({item.memory.place for item in versions}, self.lock_seconds):

@@ -93,8 +93,9 @@ class MemoryIndex(Panel):
             return f"What is deleted can be restored for {self._store.settings.trash_days} days."
         places = Counter(memory.place for memory in self._memories)
         folders = " and ".join(f"{places[place]:,} in {shown(self._store.folder(place))}" for place in PLACES)
-        unread = len(self._store.notices)
-        return f"{folders}; {unread:,} with problems, see %memory check" if unread else folders
+        wrong = len(self._store.notices)
+        problems = f"{wrong:,} {'problem' if wrong == 1 else 'problems'}, see %memory check"
+        return f"{folders}; {problems}" if wrong else folders
 
     def _nothing(self, every: Sequence[Entry]) -> str:
         if every:

@@ -54,6 +54,8 @@ thinking = st.sampled_from(
     [
         {"type": "thinking", "thinking": "", "signature": "s"},
         {"type": "thinking", "thinking": "hm"},
+        {"type": "thinking", "thinking": "half \ud83d", "signature": "s"},
+        {"type": "thinking", "thinking": "a\0b", "signature": "s"},
         {"type": "redacted_thinking", "data": "xyz"},
     ]
 )
@@ -113,6 +115,12 @@ def test_signed_thinking_goes_back_unmodified_also_when_it_is_empty() -> None:
     block = {"type": "thinking", "thinking": "", "signature": "abc"}
     request = request_of([user("a"), assistant([block, call()]), user([result()])])
     assert request.messages[1]["content"][0] == block
+
+
+def test_signed_thinking_that_cannot_be_sent_as_it_is_stays_behind() -> None:
+    block = {"type": "thinking", "thinking": "half \ud83d", "signature": "abc"}
+    request = request_of([user("a"), assistant([block, call()]), user([result()])])
+    assert [b["type"] for b in request.messages[1]["content"]] == ["tool_use"]
 
 
 def test_repeated_call_ids_are_told_apart_and_results_follow_their_calls() -> None:

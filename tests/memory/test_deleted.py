@@ -46,7 +46,7 @@ def test_deleting_what_is_not_there_names_what_is_near(store: MemoryStore) -> No
     store.save(POLARS)
     with pytest.raises(MemoryNotFound, match=r"'polars'; did you mean 'prefers-polars'\?"):
         store.delete("polars")
-    with pytest.raises(MemoryNotFound, match=r"'zzz'$"):
+    with pytest.raises(MemoryNotFound, match=r"'zzz'; %memory lists what there is$"):
         store.delete("zzz")
     store.delete("prefers-polars")
     with pytest.raises(MemoryNotFound, match="deleted already; it can be restored"):

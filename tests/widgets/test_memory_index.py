@@ -392,7 +392,7 @@ def test_names_of_any_kind_are_listed_and_opened(store, screen) -> None:
         index.press(name)
         assert not index.failed()
         index.press("← All memories")
-    assert "1 with problems" in index.said()
+    assert "; 1 problem, see" in index.said()
 
 
 def test_pages_hold_fifty(store, screen) -> None:
