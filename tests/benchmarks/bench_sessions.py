@@ -42,11 +42,9 @@ WORDS = [
 
 def main() -> None:
     """Print all measures."""
-    with tempfile.TemporaryDirectory() as folder:
-        append(Path(folder))
-        resume(Path(folder))
-        boundary(Path(folder))
-        listing(Path(folder))
+    for measure in (listing, append, boundary, resume):  # what fills the memory comes last
+        with tempfile.TemporaryDirectory() as folder:
+            measure(Path(folder))
 
 
 def report(what: str, ratio: float, limit: str) -> None:
