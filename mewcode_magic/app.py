@@ -105,7 +105,12 @@ class Mew:
         return self._session
 
     def new(self) -> Session:
-        """Close the open session and begin another."""
+        """Close the open session and begin another.
+
+        Raises:
+            StorageError: a record could not be written; the session stays open and keeps it.
+        """
+        self._settle()
         self._leave()
         return self.session
 
@@ -119,8 +124,11 @@ class Mew:
             SessionNotFound: there is none, or none of that id.
             SessionAmbiguous: several ids begin with `text`.
             SessionInUse: it is open in another process and `fork` is not set.
+            StorageError: it cannot be read, or a record of the open session could not be written; that one
+                stays open and keeps it.
         """
         session_id = self.sessions.find(text) if text else self._latest().id
+        self._settle()
         if self._session is not None and session_id == self._session.id and not fork:
             self._leave()
         resumed = self.sessions.fork(session_id) if fork else self.sessions.resume(session_id)
@@ -130,8 +138,18 @@ class Mew:
         return resumed
 
     def close(self) -> None:
-        """Close the open session; a turn that still runs is closed as interrupted."""
+        """Close the open session; a turn that still runs is closed as interrupted.
+
+        Raises:
+            StorageError: a record could not be written and is lost; the session is closed nevertheless.
+        """
         self._leave()
+
+    def _settle(self) -> None:
+        """End what runs and write what waits, before another session takes the place of the open one."""
+        self._abandon_turn()
+        if self._session is not None:
+            self._session.end_turn()
 
     def _leave(self) -> None:
         self._abandon_turn()

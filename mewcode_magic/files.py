@@ -16,13 +16,23 @@ from mewcode_magic.errors import SettingError, StorageError
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["Lock", "absolute", "private_folder", "read_text", "shown", "storage_errors", "write_atomic"]
+__all__ = [
+    "Lock",
+    "absolute",
+    "private_folder",
+    "read_text",
+    "reason",
+    "shown",
+    "storage_errors",
+    "write_atomic",
+]
 
 _ADVICE = {
     errno.EACCES: "permission denied; change its permissions",
     errno.EPERM: "permission denied; change its permissions",
     errno.EROFS: "the file system is read-only; choose another folder",
     errno.ENOSPC: "the disk is full; free some space and run the command again",
+    errno.EFBIG: "the file may not grow any further; raise the limit on file sizes, or free its folder",
     errno.EDQUOT: "your disk quota is used up; free some space and run the command again",
     errno.ENOTDIR: "a file stands where a folder should be; move that file away",
     errno.EEXIST: "a file stands where a folder should be; move that file away",
@@ -42,9 +52,12 @@ def storage_errors(action: str, path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        number = error.errno or 0
-        reason = _ADVICE.get(number) or error.strerror or str(error) or type(error).__name__
-        raise StorageError(f"cannot {action} {shown(path)}: {reason}") from error
+        raise StorageError(f"cannot {action} {shown(path)}: {reason(error)}") from error
+
+
+def reason(error: OSError) -> str:
+    """Return why an operation failed and what to do about it, in a few words."""
+    return _ADVICE.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
 
 
 def shown(path: Path) -> str:

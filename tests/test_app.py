@@ -261,6 +261,26 @@ def test_full_disk_fails_the_turn_and_the_next_one_loses_nothing(mew: Mew) -> No
     ]
 
 
+def test_prompt_that_could_not_be_written_keeps_its_session_open_until_it_is(mew: Mew) -> None:
+    ask(mew, "one")
+    session = mew.session
+    other = mew.sessions.create()
+    other.append(Message(role="user", content="elsewhere"))
+    other.close()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (session.path.stat().st_size, hard))
+    try:
+        for leave in (lambda: ask(mew, "two"), mew.new, lambda: mew.resume(other.id)):
+            with pytest.raises(StorageError, match=session.path.name):
+                leave()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert mew.session is session
+    assert not mew.sessions.is_open_elsewhere(other.id)
+    mew.new()
+    assert [m.text() for m in mew.sessions.read(session.id).messages] == ["one", "answer 1", "two"]
+
+
 def test_status_counts_turns_and_tokens(mew: Mew) -> None:
     ask(mew, "one")
     ended = ask(mew, "two")[-1]
@@ -303,7 +323,7 @@ def test_context_of_a_session_begun_without_memories_says_so(mew: Mew) -> None:
     ask(mew, "hello")
     mew.remember("Charts are small", name="charts", type="project")
     parts = {part.name: part for part in mew.context().parts}
-    assert "when the session was begun" in parts["memory index"].note
+    assert "when the session began" in parts["memory index"].note
     assert "charts" in parts["notices"].text
 
 

@@ -13,7 +13,7 @@ from mewcode_magic.messages import Message
 __all__ = ["ContextPart", "ContextReport", "report_context"]
 
 _NO_MEMORY = "none; save one with %remember"
-_NO_INDEX = "none when the session was begun or resumed; what was saved since goes into notices"
+_NO_INDEX = "none when the session began; later ones are in notices"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def report_context(
             "conversation",
             max(conversation, 0) if messages else 0,
             "",
-            f"{len(messages)} messages, {prompts} of them prompts" if messages else "not begun",
+            f"messages: {len(messages):,}, prompts among them: {prompts:,}" if messages else "not begun",
         ),
     ]
     if pending:

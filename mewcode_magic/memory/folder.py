@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from mewcode_magic.errors import StorageError
-from mewcode_magic.files import Lock, read_text, shown, storage_errors, write_atomic
+from mewcode_magic.files import Lock, read_text, reason, shown, storage_errors, write_atomic
 from mewcode_magic.memory.document import read_document
 from mewcode_magic.memory.index import IndexLine, merged, parsed
 from mewcode_magic.memory.record import Memory, Place, moment
@@ -97,7 +97,7 @@ class MemoryFolder:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                text = f"the folder cannot be read: {error.strerror}"
+                text = f"the folder cannot be read: {reason(error)}"
                 problems.append(Problem("unreadable", Path(folder), text))
                 continue
             for entry in entries:
@@ -218,7 +218,7 @@ class MemoryFolder:
         except OSError as error:
             if not os.path.lexists(entry.path):  # deleted since the folder was listed
                 return _UNREAD, Contents()
-            text = "it is a broken link" if entry.is_symlink() else f"it cannot be read: {error.strerror}"
+            text = "it is a broken link" if entry.is_symlink() else f"it cannot be read: {reason(error)}"
             return _UNREAD, Contents((), (Problem("unreadable", Path(entry.path), text),))
         signature = (info.st_mtime_ns, info.st_size, info.st_ino)
         known = self._read.get(entry.path)
