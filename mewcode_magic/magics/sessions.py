@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SessionMagics"]
 
 LISTED = 50
-"""Sessions that the table has; the widget pages through all of them."""
+"""Sessions that the table has; the widget pages through all of them, and each has its number."""
 
 NUMBER_DIGITS = 4
 """Up to so many digits are a number of the list; an id is longer, it begins with a date."""
@@ -99,16 +99,17 @@ class SessionMagics(MewMagics):
 
         every = self.mew.sessions.list()
         infos = every[:most]
-        self._listed = [info.id for info in infos]
         notes = ["Go on with one: %resume NUMBER; look into one: %sessions show NUMBER"] if infos else []
         if len(infos) < len(every):
             notes.append(f"{len(every) - len(infos):,} more with %sessions --all")
         table = sessions_table(infos, current_id=self.mew.session.id, notes=notes)
-        widget = self.screen.show_list(table, self._widget)
+        ids = [info.id for info in every]
+        widget = self.screen.show_list(table, lambda hides: self._widget(ids, hides))
+        self._listed = ids if widget else ids[:most]
         if any(info.messages is None for info in every):
             fill_counts(self.mew.sessions, then=widget.refresh if widget else None)
 
-    def _widget(self, hides: str) -> SessionList:
+    def _widget(self, numbered: Sequence[str], hides: str) -> SessionList:
         from mewcode_magic.render import transcript_text
         from mewcode_magic.widgets import session_list
 
@@ -117,6 +118,7 @@ class SessionMagics(MewMagics):
             current=lambda: self.mew.session.id,
             resume=lambda session_id: " ".join(_told_of_resume(self.mew.resume(session_id))),
             preview=lambda session_id: transcript_text(self.mew.sessions.transcript(session_id)),
+            numbered=numbered,
             hides=hides,
         )
 

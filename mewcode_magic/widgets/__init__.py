@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,15 +31,17 @@ def session_list(
     current: Callable[[], str],
     resume: Callable[[str], object],
     preview: Callable[[str], str] | None = None,
+    numbered: Sequence[str] = (),
     hides: str,
 ) -> SessionList:
     """Return a widget that lists, searches, previews, resumes, renames and deletes sessions.
 
     `current` returns the id of the open session. `resume` takes an id; a string that it returns is shown as
-    what came of it. `preview` takes an id and returns plain text; without it there is none. `hides` is as in
-    `memory_index`. The widget's `refresh()` shows what the store has now and may be called by any thread:
-    whoever fills the counts in behind calls it at the end.
+    what came of it. `preview` takes an id and returns plain text; without it there is none. `numbered` are
+    the ids that the user may name by their number, from 1. `hides` is as in `memory_index`. The widget's
+    `refresh()` shows what the store has now and may be called by any thread: whoever fills the counts in
+    behind calls it at the end.
     """
     from mewcode_magic.widgets.sessions import SessionList
 
-    return SessionList(store, current=current, resume=resume, preview=preview, hides=hides)
+    return SessionList(store, current=current, resume=resume, preview=preview, numbered=numbered, hides=hides)

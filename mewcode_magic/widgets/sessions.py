@@ -39,10 +39,12 @@ class SessionList(Panel):
         current: Callable[[], str],
         resume: Callable[[str], object],
         preview: Callable[[str], str] | None,
+        numbered: Sequence[str],
         hides: str,
     ) -> None:
         super().__init__(hides=hides)
         self._store, self._current, self._resume, self._preview = store, current, resume, preview
+        self._numbers = {session_id: number for number, session_id in enumerate(numbered, 1)}
         self._sessions: Sequence[SessionInfo] = ()
         self._opened: SessionInfo | None = None
         heads = "".join(span(kind, text) for kind, text in HEADS)
@@ -105,8 +107,10 @@ class SessionList(Panel):
 
     def _describe(self, info: SessionInfo) -> Row:
         now = datetime.now(UTC)
+        number = self._numbers.get(info.id)
+        title = info.title or info.id
         return Row(
-            info.title or info.id,
+            f"{number}. {title}" if number else title,
             (span("badge mew-here", "open here") if info.id == self._current() else "")
             + span("when mew-started", since(info.created, now))
             + span("when", since(info.last_active, now))

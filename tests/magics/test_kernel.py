@@ -102,7 +102,7 @@ def test_session_is_looked_into_and_resumed_by_clicks(kernel: Kernel, project: P
     kernel.run("%agent my name is Bo")
     (info,) = SessionStore(project).list()
     kernel.run("%sessions new\n%sessions")
-    kernel.click("my name is Bo")
+    kernel.click("1. my name is Bo")
     kernel.click("Resume")
     (status,) = kernel.run("%mewcode").bundles
     assert info.id in status["text/plain"]

@@ -80,6 +80,16 @@ def test_latest_comes_first_and_the_open_one_is_marked(store, screen) -> None:
     assert ["open here" in row for row in rows] == [False, True]
 
 
+def test_numbers_stand_before_the_titles_and_stay_with_their_sessions(store, screen) -> None:
+    written(store, "20260101-100000-aaaa", "older", ts=1_767_261_600)
+    written(store, "20260301-100000-bbbb", "newer", ts=1_772_359_200)
+    numbered = [info.id for info in store.list()]
+    widget = session_list(store, current=str, resume=lambda _: None, numbered=numbered, hides="t1")
+    written(store, "20260401-100000-cccc", "latest", ts=1_775_037_600)
+    widget.refresh()
+    assert [row[0] for row in screen(widget).rows()] == ["latest", "1. newer", "2. older"]
+
+
 def test_times_are_local_with_the_exact_one_on_hover(store, screen, monkeypatch) -> None:
     monkeypatch.setenv("TZ", "America/Los_Angeles")
     time.tzset()
