@@ -167,11 +167,14 @@ class Mew:
         for info in (*of_notebook, *infos):
             if not self.sessions.is_open_elsewhere(info.id):
                 return info
-        raise SessionNotFound(
-            f"no session to resume in {shown(self.sessions.folder)}; %%agent begins one"
-            if not infos
-            else "every session of this project is open elsewhere; %resume ID --fork copies one"
-        )
+        folder = shown(self.sessions.folder)
+        if infos:
+            raise SessionNotFound(
+                f"every session in {folder} is open elsewhere; %resume ID --fork copies one"
+            )
+        if own is not None and self.session.messages:
+            raise SessionNotFound(f"the open session is the only one in {folder}; %%agent goes on with it")
+        raise SessionNotFound(f"no session to resume in {folder}; %%agent begins one")
 
     def _notebook(self) -> str | None:
         path = notebook_path(self._shell)

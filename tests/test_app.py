@@ -101,6 +101,16 @@ def test_resume_without_any_session_says_what_begins_one(mew: Mew) -> None:
         mew.resume()
 
 
+def test_resume_with_no_other_session_says_why(mew: Mew, project: Path, home: Path) -> None:
+    ask(mew, "one")
+    with pytest.raises(SessionNotFound, match="the open session is the only one"):
+        mew.resume()
+    other = Mew(project, home, model=Scripted([]))
+    with pytest.raises(SessionNotFound, match="open elsewhere; %resume ID --fork"):
+        other.resume()
+    assert [m.text() for m in mew.session.messages] == ["one", "answer 1"]
+
+
 def test_memory_that_fits_the_prompt_stands_in_front_of_it_once(mew: Mew) -> None:
     mew.remember("I prefer polars over pandas for dataframes")
     events = ask(mew, "which dataframes library?")
