@@ -180,15 +180,15 @@ def _texts(blocks: list[Any]) -> Iterator[str]:
 def _kind(value: Any) -> str | None:
     if not isinstance(value, dict):
         return None
-    for key in ("role", "type"):
-        kind = value.get(key)
-        if isinstance(kind, str) and kind in KINDS:
-            return kind
-    return None
+    return next((value[key] for key in ("role", "type") if _names_kind(value.get(key))), None)
 
 
 def _dialect(value: Any) -> Dialect:
-    return "role" if isinstance(value, dict) and value.get("role") in KINDS else "typed"
+    return "role" if isinstance(value, dict) and _names_kind(value.get("role")) else "typed"
+
+
+def _names_kind(value: Any) -> bool:
+    return isinstance(value, str) and value in KINDS
 
 
 def _is_whole_record(value: Any) -> bool:

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from session_files import START, boundary, line, role, typed
 
 from mewcode_magic.messages import Message, Surfaced, Usage
@@ -13,6 +15,14 @@ from mewcode_magic.sessions.records import (
     Marker,
     Result,
     read_line,
+)
+
+KEYS = sorted({*Message.__struct_fields__, *Result.__struct_fields__, "type", "timestamp"})
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3),
+    max_leaves=10,
 )
 
 
@@ -112,6 +122,17 @@ def test_boundary_is_read_only_if_it_is_complete() -> None:
 )
 def test_what_is_no_record_is_lost(record: Any) -> None:
     assert read_line(json.dumps(record).encode()) == ([], None, True, False)
+
+
+@given(
+    record=st.sampled_from([role("user", "hi"), typed("assistant", "ho")]),
+    changed=st.dictionaries(st.sampled_from(KEYS), ANYTHING, min_size=1),
+)
+def test_value_of_any_form_under_any_key_costs_no_more_than_its_line(
+    record: dict[str, Any], changed: dict[str, Any]
+) -> None:
+    found = read_line(json.dumps(record | changed).encode())
+    assert len(found.records) == (not found.lost)
 
 
 @pytest.mark.parametrize(
