@@ -1,20 +1,15 @@
 """What every test stands on: folders of its own, no key, no network, and a real shell."""
 
-import os
 from pathlib import Path
 
 import pytest
+from isolation import isolate
 
 
 @pytest.fixture(autouse=True)
 def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the real home, a real key, or settings of the person who runs it."""
-    for name in list(os.environ):
-        if name.startswith(("MEWCODE_", "ANTHROPIC_", "JPY_SESSION")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    (tmp_path / "user").mkdir()
+    isolate(monkeypatch, tmp_path)
 
 
 @pytest.fixture
