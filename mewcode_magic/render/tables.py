@@ -128,7 +128,7 @@ def status_table(status: Status) -> Table:
         "Turns": turns,
     }
     return Table(
-        columns=(Column("", whole=True), Column("")),
+        columns=(Column("", whole=True), Column("", whole=True)),
         rows=[(Cell(name), Cell(text)) for name, text in lines.items()],
     )
 

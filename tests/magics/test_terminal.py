@@ -86,9 +86,10 @@ def test_cell_magic_reads_on_until_an_empty_line(terminal: Terminal, project: Pa
 
 def test_lists_fit_the_terminal(terminal: Terminal) -> None:
     terminal.type("%remember I prefer " + "very " * 40 + "long lines")
-    table = terminal.type("%memory")
+    table, _, folders = terminal.type("%memory").strip().rpartition("\n")
     assert "i-prefer-very" in table
     assert max(len(line) for line in table.splitlines()) <= 100
+    assert "1 in" in folders  # with their paths, however long those are
 
 
 def test_errors_and_help_are_short(terminal: Terminal) -> None:

@@ -101,3 +101,11 @@ def test_status_names_model_session_and_usage(project, home) -> None:
     assert list(mew.ask("hello"))
     assert "1 in this kernel, no tokens" in status_table(mew.status()).text()
     mew.close()
+
+
+def test_status_shows_long_paths_whole(project, home) -> None:
+    deep = project / ("deep" * 30)
+    deep.mkdir()
+    mew = Mew(deep, home, model="offline")
+    assert shown(deep) in status_table(mew.status()).text(80)
+    mew.close()
