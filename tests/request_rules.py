@@ -21,8 +21,11 @@ def broken_rules(body: dict[str, Any]) -> list[str]:
     try:
         if "\\u0000" in json.dumps(body) or json.dumps(body, ensure_ascii=False).encode() is None:
             broken.append("a NUL in the body")
+        json.dumps(body, allow_nan=False)
     except UnicodeEncodeError:
         broken.append("a lone surrogate in the body")
+    except (ValueError, RecursionError) as error:
+        broken.append(f"the body is no JSON: {error}")
     return broken
 
 

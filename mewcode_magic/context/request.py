@@ -1,12 +1,13 @@
 """Building a request that the Messages API accepts, from any history.
 
 What the API demands: roles alternate and the user's comes first and last; results stand first in the message
-after their calls; no text is empty; the body is strict UTF-8 without NUL; images are of four types; at most
-four cache breakpoints, none on an empty or a thinking block.
+after their calls; no text is empty; the body is strict JSON in UTF-8 without NUL; images are of four types;
+at most four cache breakpoints, none on an empty or a thinking block.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,9 @@ from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions import repair_chain
 
 __all__ = ["build_request"]
+
+NESTING = 100
+"""Lists and objects inside one another; a few hundred more are beyond what Python writes as JSON."""
 
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _CACHE = {"type": "ephemeral"}
@@ -130,15 +134,22 @@ def _own(block: Block) -> Block:
     return {_clean(k): _clean(v) for k, v in block.items() if k != "cache_control"}
 
 
-def _clean(value: Any) -> Any:
-    """Return `value` with no lone surrogate and no NUL in any string."""
+def _clean(value: Any, depth: int = 0) -> Any:
+    """Return `value` without what a body cannot hold.
+
+    Lone surrogates and NUL are replaced, a number that is none becomes null, what lies too deep is left out.
+    """
     if isinstance(value, str):
         return _UNSENDABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if not isinstance(value, dict | list):
+        return value
+    if depth == NESTING:
+        return "(nested too deep to be sent)"
     if isinstance(value, dict):
-        return {_clean(k): _clean(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_clean(v) for v in value]
-    return value
+        return {_clean(k): _clean(v, depth + 1) for k, v in value.items()}
+    return [_clean(v, depth + 1) for v in value]
 
 
 def _breakpoints(turns: list[tuple[str, list[Block]]]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,7 +81,8 @@ class Reply:
         reason = self._stop_reason or ("tool_use" if self._called else "end_turn")
         if self._broken_call and reason in ("tool_use", "end_turn"):
             raise ReplyCutOff(
-                f"the input of the model's call of {self._broken_call!r} is not JSON; run the cell again"
+                f"the input of the model's call of {self._broken_call!r} is not JSON that can be read; "
+                "run the cell again"
             )
         return ReplyEnded(reason, Usage(**self._usage), self._model)
 
@@ -125,10 +127,18 @@ class Reply:
 
 
 def _parsed(text: str) -> Any:
+    """Return the value of a JSON text, or None: of one that cannot go back to the API either."""
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError):
         return None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is beyond any number")
+    return number
 
 
 def _whole(text: str) -> str:

@@ -1,7 +1,9 @@
 """Every request that is built satisfies the Messages API, whatever the history holds."""
 
 import dataclasses
+import functools
 import json
+import math
 from typing import Any
 
 from hypothesis import given
@@ -59,8 +61,10 @@ thinking = st.sampled_from(
         {"type": "redacted_thinking", "data": "xyz"},
     ]
 )
+deep: Any = functools.reduce(lambda inner, _: {"a": [inner]}, range(400), "x")
+values = texts | st.just(deep) | st.sampled_from([math.inf, -math.inf, math.nan, 10**30])
 calls = st.builds(
-    lambda i, n, t: {"type": "tool_use", "id": i, "name": n, "input": {"a": t}}, ids, names, texts
+    lambda i, n, v: {"type": "tool_use", "id": i, "name": n, "input": {"a": v}}, ids, names, values
 )
 results = st.builds(
     lambda i, c, e: {"type": "tool_result", "tool_use_id": i, "content": c, "is_error": e},
@@ -154,6 +158,15 @@ def test_breakpoints_stand_on_system_reminder_and_the_last_two_user_messages() -
     assert "cache_control" in request.system[-1]
     marked = [b["text"] for m in request.messages for b in m["content"] if "cache_control" in b]
     assert marked == ["<r>context</r>", "two", "three"]
+
+
+def test_marker_of_an_earlier_request_is_taken_off_every_block() -> None:
+    marker = {"cache_control": {"type": "ephemeral"}}
+    source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+    blocks = [{"type": "image", "source": source, **marker}, {"type": "text", "text": "look", **marker}]
+    request = request_of([user(blocks), assistant([{"type": "text", "text": "1", **marker}]), user("two")])
+    marked = [b for m in request.messages for b in m["content"] if "cache_control" in b]
+    assert [b["text"] for b in marked] == ["<r>context</r>", "look", "two"]
 
 
 def test_own_marker_key_inside_a_calls_input_is_kept() -> None:

@@ -218,7 +218,10 @@ def test_call_cut_by_the_limit_of_tokens_is_no_block(server: ApiServer) -> None:
     assert events[-1].stop_reason == "max_tokens"
 
 
-def test_call_with_input_that_is_no_json_is_an_error(server: ApiServer) -> None:
+@pytest.mark.parametrize(
+    "text", ["[1", "null", '{"a": NaN}', '{"a": 1e999}', '{"a": ' * 20_000], ids=lambda text: text[:11]
+)
+def test_call_with_input_that_cannot_go_back_to_the_api_is_an_error(server: ApiServer, text: str) -> None:
     start = {"type": "tool_use", "id": "toolu_1", "name": "Remember", "input": {}}
     server.stream(
         [
@@ -226,7 +229,7 @@ def test_call_with_input_that_is_no_json_is_an_error(server: ApiServer) -> None:
             {
                 "type": "content_block_delta",
                 "index": 0,
-                "delta": {"type": "input_json_delta", "partial_json": "[1"},
+                "delta": {"type": "input_json_delta", "partial_json": text},
             },
             {"type": "content_block_stop", "index": 0},
             {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
