@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from mewcode_magic.app import Mew
-from mewcode_magic.errors import SessionInUse, SessionNotFound, SettingError, StorageError
+from mewcode_magic.errors import Overloaded, SessionInUse, SessionNotFound, SettingError, StorageError
 from mewcode_magic.events import Event, Notice, Recalled, TextDelta, TurnEnded
 from mewcode_magic.memory import Memory
 from mewcode_magic.messages import Message
@@ -164,6 +164,38 @@ def test_what_the_agent_saved_itself_is_no_news_to_it(project: Path, home: Path)
     assert [m.description for m in mew.memory.list()] == ["Charts are small."]
     assert mew.session.messages[-2].injected == []
     mew.close()
+
+
+def test_what_the_agent_deleted_itself_is_no_news_to_it(project: Path, home: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Remember", "input": {"action": "delete", "name": "tea"}}
+    mew = Mew(project, home, model=Scripted([[call], "Gone.", "Yes."]))
+    mew.remember("Likes tea", name="tea", type="user")
+    ask(mew, "forget it")
+    ask(mew, "hello")
+    assert mew.memory.list() == []
+    assert mew.session.messages[-2].injected == []
+    mew.close()
+
+
+def test_record_of_another_program_is_sent_with_the_next_prompt(mew: Mew) -> None:
+    ask(mew, "one")
+    with mew.session.path.open("a", encoding="utf-8") as file:
+        file.write('{"role":"user","content":"from the terminal","ts":1}\n')
+    ask(mew, "two")
+    assert "from the terminal" in sent(mew)
+
+
+def test_turn_that_fails_is_counted_in_the_list_at_once(project: Path, home: Path) -> None:
+    mew = Mew(project, home, model=Scripted([Overloaded("busy")]))
+    with pytest.raises(Overloaded):
+        ask(mew, "one")
+    assert [info.messages for info in mew.sessions.list()] == [1]
+    mew.close()
+
+
+def test_model_is_kept_so_that_its_connection_is(mew: Mew) -> None:
+    assert mew._choose("claude-a") is mew._choose("claude-a")
+    assert mew._choose("claude-a") is not mew._choose("claude-b")
 
 
 def test_instructions_and_index_stand_in_front_and_are_read_anew_for_a_new_session(

@@ -25,7 +25,7 @@ from mewcode_magic.events import (
 )
 from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Message, Usage
-from mewcode_magic.model import Scripted
+from mewcode_magic.model import Scripted, ScriptedReply
 from mewcode_magic.sessions import Session, SessionStore
 from mewcode_magic.tools import ToolContext, ToolResult
 from mewcode_magic.turn import run_turn
@@ -142,6 +142,14 @@ def test_turn_runs_calls_in_order_and_sends_their_results(turn: Turn) -> None:
     ]
     assert [b["tool_use_id"] for b in turn.sent[1].messages[-1]["content"]] == ["t1", "t2"]
     assert len(turn.recorded()) == 4
+
+
+@replies(ScriptedReply(["One moment."], stop_reason="pause_turn"), "Done.")
+def test_reply_that_pauses_is_gone_on_with(turn: Turn) -> None:
+    events = list(turn.events())
+    assert not any(isinstance(e, Notice) for e in events)
+    assert (events[-1].text, events[-1].rounds) == ("Done.", 2)
+    assert turn.sent[1].messages[-1]["role"] == "user"
 
 
 @replies([call("Asking")], "Done.")

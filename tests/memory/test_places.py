@@ -54,6 +54,13 @@ def test_a_gitignore_that_stands_is_left_alone(store: MemoryStore, project: Path
     assert ignore.read_text("utf-8") == "mine\n"
 
 
+def test_a_gitignore_that_is_a_broken_link_is_left_alone(store: MemoryStore, project: Path) -> None:
+    (project / ".mewcode").mkdir()
+    (project / ".mewcode/.gitignore").symlink_to("../elsewhere")
+    store.save(FISCAL)
+    assert not (project / "elsewhere").exists()
+
+
 def test_a_gitignore_is_made_for_a_folder_that_came_without_one(store: MemoryStore, project: Path) -> None:
     write(project / ".mewcode/memory/team.md", "Cloned.")
     store.save(FISCAL)

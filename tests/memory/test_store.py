@@ -238,6 +238,14 @@ def test_an_index_file_that_a_crash_left_behind_is_mended_by_the_next_change(sto
     ]
 
 
+def test_an_index_file_that_is_not_utf8_is_kept_before_it_is_mended(store: MemoryStore) -> None:
+    folder = store.folder("user")
+    write(folder / "MEMORY.md", "d\u00e9j\u00e0 vu".encode("latin-1"))
+    store.save(POLARS)
+    (kept,) = folder.glob(".trash/*/MEMORY.md")
+    assert kept.read_bytes() == "d\u00e9j\u00e0 vu".encode("latin-1")
+
+
 def test_an_index_file_that_is_right_is_not_written(store: MemoryStore) -> None:
     store.save(POLARS)
     index = store.folder("user") / "MEMORY.md"

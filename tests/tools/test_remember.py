@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.errors import InvalidMemory, MemoryNotFound
+from mewcode_magic.errors import InvalidMemory, MemoryAmbiguous, MemoryNotFound
 from mewcode_magic.memory import MemoryStore
 from mewcode_magic.tools import Remember, ToolContext, ToolResult
 
@@ -51,6 +51,32 @@ def test_save_with_a_slug_updates_that_memory_and_keeps_the_rest(context: ToolCo
     (memory,) = context.memory.list()
     assert (memory.name, memory.type, memory.description) == ("ci", "project", "when CI is asked of")
     assert memory.body == "new body of it"
+
+
+def test_save_with_a_slug_changes_the_type_where_one_is_given_and_keeps_the_expiry(
+    context: ToolContext, home: Path
+) -> None:
+    remember(
+        context, action="save", type="project", name="ci", description="d", body="old", expires="2099-01-31"
+    )
+    remember(context, action="save", slug="ci", type="feedback", body="new")
+    (memory,) = context.memory.list()
+    assert (memory.type, memory.place, memory.body) == ("feedback", "user", "new")
+    assert memory.expires is not None
+    assert (home / "memory" / "ci.md").is_file()
+
+
+def test_delete_takes_the_type_of_a_name_in_both_places(context: ToolContext) -> None:
+    for type_ in ("project", "user"):
+        remember(context, action="save", type=type_, name=f"ci {type_}", description="d", body=f"b {type_}")
+    home_file = context.memory.folder("user") / "ci-user.md"
+    project_file = context.memory.folder("project") / "ci-project.md"
+    for file, type_ in ((home_file, "user"), (project_file, "project")):
+        file.write_text(f"---\nname: ci\ndescription: d\ntype: {type_}\n---\nof {type_}", encoding="utf-8")
+    with pytest.raises(MemoryAmbiguous):
+        remember(context, action="delete", name="ci")
+    remember(context, action="delete", name="ci", type="user")
+    assert [m.type for m in context.memory.list()] == ["project"]
 
 
 @pytest.mark.parametrize(
