@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from mewcode_magic.context import (
     report_context,
     system_prompt,
 )
-from mewcode_magic.errors import MewCodeError, SessionNotFound
+from mewcode_magic.errors import MewCodeError, SessionInUse, SessionNotFound
 from mewcode_magic.events import (
     Event,
     Model,
@@ -194,6 +195,7 @@ class Mew:
 
         Raises:
             ValueError: the prompt is blank.
+            SessionInUse: a turn is under way at this moment, in another thread.
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
         """
         if not prompt.strip():
@@ -274,9 +276,15 @@ class Mew:
         return self._models.setdefault(model.name, model)
 
     def _abandon_turn(self) -> None:
-        turn, self._turn = self._turn, None
-        if turn is not None:
-            turn.close()
+        turn = self._turn
+        if turn is None:
+            return
+        if (
+            getgeneratorstate(turn) == GEN_RUNNING
+        ):  # in another thread, or in what its own events have set off
+            raise SessionInUse("the agent is answering already; ask again when that turn has ended")
+        self._turn = None
+        turn.close()
 
     # -- what is sent ----------------------------------------------------------------------------------
 

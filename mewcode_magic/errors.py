@@ -9,7 +9,7 @@
     ├── SessionError
     │   ├── SessionNotFound       no session has that id, prefix or number
     │   ├── SessionAmbiguous      several sessions share that prefix
-    │   └── SessionInUse          another process holds the session's lock
+    │   └── SessionInUse          another process, or a turn under way, holds the session
     ├── MemoryStoreError
     │   ├── InvalidMemory         a memory that may not be written as it is
     │   ├── MemoryNotFound        no memory has that name or slug
@@ -109,7 +109,7 @@ class SessionAmbiguous(SessionError):
 
 
 class SessionInUse(SessionError):
-    """Another process, or another kernel, holds the session's lock."""
+    """Another process or kernel holds the session's lock, or a turn of another thread is under way."""
 
 
 class MemoryStoreError(MewCodeError):

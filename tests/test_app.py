@@ -2,6 +2,7 @@
 
 import gc
 import resource
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,19 @@ import pytest
 
 from mewcode_magic.app import Mew
 from mewcode_magic.errors import Overloaded, SessionInUse, SessionNotFound, SettingError, StorageError
-from mewcode_magic.events import Event, Notice, Recalled, TextDelta, TurnEnded
+from mewcode_magic.events import (
+    BlockEnded,
+    Event,
+    ModelEvent,
+    Notice,
+    Recalled,
+    ReplyEnded,
+    Request,
+    TextDelta,
+    TurnEnded,
+)
 from mewcode_magic.memory import Memory
-from mewcode_magic.messages import Message
+from mewcode_magic.messages import Message, Usage
 from mewcode_magic.model import Scripted
 
 
@@ -196,6 +207,38 @@ def test_turn_that_fails_is_counted_in_the_list_at_once(project: Path, home: Pat
 def test_model_is_kept_so_that_its_connection_is(mew: Mew) -> None:
     assert mew._choose("claude-a") is mew._choose("claude-a")
     assert mew._choose("claude-a") is not mew._choose("claude-b")
+
+
+class _Answering:
+    """A model that is in the middle of its answer until it is let go."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def stream(self, request: Request) -> Iterator[ModelEvent]:
+        self.begun.set()
+        self.go_on.wait(30)
+        yield BlockEnded({"type": "text", "text": "answer"})
+        yield ReplyEnded("end_turn", Usage(), self.name)
+
+
+def test_turn_under_way_in_another_thread_refuses_all_that_would_end_it(project: Path, home: Path) -> None:
+    model = _Answering()
+    mew = Mew(project, home, model=model)
+    asking = threading.Thread(target=ask, args=(mew, "one"))
+    asking.start()
+    assert model.begun.wait(30)
+    session = mew.session
+    for attempt in (lambda: ask(mew, "two"), mew.new, mew.close, lambda: mew.resume(session.id, fork=True)):
+        with pytest.raises(SessionInUse, match="answering"):
+            attempt()
+    model.go_on.set()
+    asking.join()
+    ask(mew, "three")
+    mew.close()
+    assert [m.text() for m in mew.sessions.transcript(session.id)] == ["one", "answer", "three", "answer"]
 
 
 def test_instructions_and_index_stand_in_front_and_are_read_anew_for_a_new_session(

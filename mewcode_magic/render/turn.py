@@ -7,6 +7,7 @@ from contextlib import closing
 from inspect import GEN_CLOSED, getgeneratorstate
 from typing import Any
 
+from mewcode_magic.errors import SessionInUse
 from mewcode_magic.events import (
     Event,
     Notice,
@@ -39,6 +40,7 @@ def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
 
     Raises:
         Stopped: the user stopped it; the turn has recorded what was said.
+        SessionInUse: another thread's prompt ended it.
         MewCodeError: the turn broke off.
     """
     shown = _Shown(output_for(shell))
@@ -48,7 +50,7 @@ def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
         finally:
             shown.settle()
     if shown.ended is None:
-        raise RuntimeError("the turn's events ended without TurnEnded")
+        raise SessionInUse("another prompt came in between and ended this turn; what was said so far is kept")
     return shown.ended
 
 

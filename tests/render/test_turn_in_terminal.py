@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mewcode_magic.errors import Overloaded
+from mewcode_magic.errors import Overloaded, SessionInUse
 from mewcode_magic.events import Notice, TextDelta, ToolEnded, ToolStarted, TurnEnded
 from mewcode_magic.messages import Usage
 from mewcode_magic.render import Stopped, View, output_for, show_turn
@@ -70,6 +70,15 @@ def test_a_stopped_turn_says_so(capsys) -> None:
     with pytest.raises(Stopped):
         show_turn(turn(), shell=None)
     assert capsys.readouterr().out == "half\n[stopped · a-model]\n"
+
+
+def test_a_turn_that_another_prompt_has_ended_says_so(capsys) -> None:
+    def turn():
+        yield TextDelta("half")
+
+    with pytest.raises(SessionInUse, match="another prompt"):
+        show_turn(turn(), shell=None)
+    assert capsys.readouterr().out == "half\n"
 
 
 def test_a_turn_that_nobody_listens_to_any_more_is_closed(capsys) -> None:
