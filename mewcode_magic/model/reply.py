@@ -116,7 +116,13 @@ class Reply:
                 # Cut by the limit of tokens, or not JSON; either way it must not run on half of its input.
                 self._broken_call = str(block.get("name"))
                 return
-        self._called = self._called or block["type"] == "tool_use"
+        if block["type"] == "tool_use":
+            if not isinstance(block["id"], str) or not isinstance(block["name"], str):
+                raise TypeError("a call without id or name")
+            block["input"] = (
+                block.get("input") or {}
+            )  # of a call that takes nothing, some servers say nothing
+            self._called = True
         yield BlockEnded(block)
 
     def _count(self, usage: dict[str, Any] | None) -> None:

@@ -241,6 +241,32 @@ def test_call_with_input_that_cannot_go_back_to_the_api_is_an_error(server: ApiS
     assert "'Remember' is not JSON" in str(error)
 
 
+@pytest.mark.parametrize("part", [{}, {"id": "toolu_1"}, {"name": "Remember"}, {"id": 5, "name": None}])
+def test_call_without_id_or_name_is_an_error(server: ApiServer, part: dict[str, Any]) -> None:
+    server.stream(
+        [
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", **part}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_stop"},
+        ]
+    )
+    error = failure()
+    assert isinstance(error, errors.ReplyCutOff)
+    assert "cannot be read as a reply" in str(error)
+
+
+def test_call_may_leave_out_an_input_that_is_empty(server: ApiServer) -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Remember"}
+    server.stream(
+        [
+            {"type": "content_block_start", "index": 0, "content_block": call},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_stop"},
+        ]
+    )
+    assert blocks(ask()) == [{**call, "input": {}}]
+
+
 def test_server_may_leave_out_what_the_reply_does_not_need(server: ApiServer) -> None:
     text: dict[str, Any] = {"type": "text", "text": ""}
     server.stream(
