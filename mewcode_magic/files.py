@@ -180,12 +180,17 @@ class Lock:
         with storage_errors("lock", self.path):
             try:
                 lock.acquire(poll_interval=0.02)
+                with contextlib.suppress(OSError):  # a full disk; the lock holds without a name in it too
+                    self.path.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
+                self._lock = lock
             except Timeout:
                 return False
             except NotImplementedError as error:  # a file system without locks
                 raise OSError(errno.ENOLCK, "its file system has no locks; use a local folder") from error
-            self.path.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
-        self._lock = lock
+            except BaseException:  # an interrupt: whoever shows its traceback would keep the lock
+                lock.release(force=True)
+                self._lock = None
+                raise
         return True
 
     def release(self) -> None:

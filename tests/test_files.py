@@ -157,6 +157,32 @@ def test_lock_of_another_process_names_it(tmp_path: Path) -> None:
     lock.release()
 
 
+def test_lock_needs_no_room_on_the_disk(tmp_path: Path) -> None:
+    program = (
+        "import resource, sys; from pathlib import Path; from mewcode_magic.files import Lock\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); lock = Lock(Path(sys.argv[1]))\n"
+        "assert lock.acquire(); lock.release(); assert Lock(lock.path).acquire(); print(lock.owner())"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "a.lock")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "another process\n"
+
+
+def test_interrupt_leaves_no_lock_behind(tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        if (tmp_path / "a.lock").exists():
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    lock = Lock(tmp_path / "a.lock")
+    sys.settrace(lambda *_: interrupt)
+    with pytest.raises(KeyboardInterrupt) as kept:  # and with it the frames of what it interrupted
+        lock.acquire()
+    assert not lock.held
+    assert Lock(lock.path).acquire()
+    assert kept.traceback
+
+
 def test_lock_file_of_something_else_names_nobody(tmp_path: Path) -> None:
     (tmp_path / "a.lock").write_text("noise", encoding="utf-8")
     assert Lock(tmp_path / "a.lock").owner() == "another process"
