@@ -7,6 +7,7 @@ before the next record.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import weakref
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from mewcode_magic.errors import SessionError, SessionInUse
+from mewcode_magic.errors import SessionError, SessionInUse, StorageError
 from mewcode_magic.files import Lock, private_folder, storage_errors
 from mewcode_magic.messages import Message
 from mewcode_magic.project import mark_private
@@ -179,10 +180,10 @@ class Session:
         return new
 
     def end_turn(self) -> None:
-        """See to it that all is on the disk, and bring `ID.meta` up to date.
+        """See to it that all is on the disk, and bring `ID.meta` up to date if that can be written.
 
         Raises:
-            StorageError: something could not be written; records are kept and written before the next one.
+            StorageError: a record could not be written; records are kept and written before the next one.
         """
         self._write_pending()
         if self._descriptor == _NO_FILE or self._synced == self._size:
@@ -191,8 +192,11 @@ class Session:
             os.fsync(self._descriptor)
             stat = os.fstat(self._descriptor)
             self._count(all_records=True)
-        write_meta(self.path.with_suffix(".meta"), self.id, self._facts, stat)
-        self._synced = self._size
+        with contextlib.suppress(
+            StorageError
+        ):  # a cache: the list does without, and the next turn tries again
+            write_meta(self.path.with_suffix(".meta"), self.id, self._facts, stat)
+            self._synced = self._size
 
     def rename(self, title: str) -> None:
         """Give the session a title, of at most 200 characters in one line.

@@ -136,6 +136,25 @@ def test_title_and_cache_that_do_not_fit_are_errors_and_cost_nothing(
     assert told(store.read(info.id).messages) == ["first"]
 
 
+def test_cache_that_alone_does_not_fit_is_no_error(store: SessionStore, project: Path) -> None:
+    out = run(
+        project,
+        """
+        say("first")
+        s.end_turn()
+        say("second")
+        room(100)
+        s.end_turn()
+        print("ended", s.path.with_suffix(".meta").stat().st_size > 100)
+        room(None)
+        s.close()
+        """,
+    )
+    assert out == "ended True\n"
+    (info,) = store.list()
+    assert info.messages == 2
+
+
 def test_file_cannot_even_be_begun(store: SessionStore, project: Path) -> None:
     out = run(
         project,

@@ -425,10 +425,8 @@ def test_cache_that_is_a_folder_is_none(store: SessionStore) -> None:
     assert store.fill_counts() == 0
     session = store.resume(ID).session
     session.append(PROMPT)
-    with pytest.raises(StorageError):
-        session.end_turn()
-    with pytest.raises(StorageError):
-        session.close()
+    session.end_turn()
+    session.close()
     assert told(store.read(ID).messages) == ["a", "load sales.csv"]
 
 
