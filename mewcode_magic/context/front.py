@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -47,13 +48,15 @@ class Front:
         return replace(self, told_memories=kept | changed)
 
     def uses(self) -> str:
-        """Return one line that names the instruction files and counts the memories; "" if there are none."""
+        """Return one line that names instruction files and memory folders; "" if there are none."""
         files = [shown(path) for path in self.instructions.files]
-        count = len(self.told_memories)
         parts = [f"instructions from {', '.join(files)}"] if files else []
-        if count:
-            parts.append(f"{count} {'memory' if count == 1 else 'memories'} (%memory lists them)")
-        return f"This project uses {' and '.join(parts)}; %context shows what is sent." if parts else ""
+        folders = Counter(memory.path.parent for memory in self.told_memories.values() if memory.path)
+        parts += [
+            f"{count} {'memory' if count == 1 else 'memories'} from {shown(folder)}"
+            for folder, count in folders.items()
+        ]
+        return f"This project uses {', '.join(parts)}; %context shows what is sent." if parts else ""
 
 
 def read_front(project: Path, home: Path, store: MemoryStore, settings: MewCode) -> Front:

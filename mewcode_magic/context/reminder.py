@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -16,6 +17,9 @@ __all__ = ["Reminder", "notice_block", "read_reminder"]
 _INTRODUCTION = "This stands here for the whole conversation; use what bears on the user's requests."
 _FOLLOW = "Instructions of the user and the project. Follow them; where two disagree, the earlier one holds."
 _INDEX = "What was remembered in earlier conversations, one line a memory; ReadFile shows the bodies."
+
+_SECTION = re.compile(r"^#{1,2}[ \t]+", re.MULTILINE)
+"""Headings that people wrote into an index; of the third level, none passes for a section of the block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def read_reminder(
         StorageError: a memory folder cannot be read.
     """
     indexes = [
-        f"Memory folder: {store.folder(place)}\n{escape_tags(index)}"
+        f"Memory folder: {store.folder(place)}\n{_SECTION.sub('### ', escape_tags(index))}"
         for place in ("project", "user")
         if (index := store.index(place))
     ]

@@ -67,7 +67,10 @@ class Extension:
         try:
             self.settings = MewCode(parent=shell)
         except TraitError as error:
-            raise SettingError(f"a c.MewCode setting of the configuration does not fit: {error}") from error
+            raise SettingError(
+                f"a c.MewCode setting of the configuration, or one given by %config, does not fit: {error}; "
+                "mend it, or restart the kernel"
+            ) from error
         home = self.settings.home_path
         project = project_folder(self.settings.project_dir, home)
         self.settings.home, self.settings.project_dir = str(home), str(project)

@@ -126,10 +126,8 @@ class SessionStore:
             StorageError: something cannot be read, moved or removed.
         """
         days = self._settings.session_max_age_days if max_age_days is None else max_age_days
-        if days <= 0:
-            return []
         now = time.time()
-        infos = self.list()
+        infos = self.list() if days > 0 else []
         latest = {info.notebook: info.id for info in reversed(infos) if info.notebook}
         moved = [
             info.id

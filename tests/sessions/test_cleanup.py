@@ -46,6 +46,15 @@ def test_age_is_a_setting_and_an_argument(project: Path) -> None:
     assert store.cleanup() == ["b"]
 
 
+def test_trash_is_emptied_also_where_no_session_is_too_old(store: SessionStore) -> None:
+    old(store, "a", days=1)
+    store.delete("a")
+    trashed = store.folder / ".trash" / "a.jsonl"
+    os.utime(trashed, (NOW - 31 * DAY, NOW - 31 * DAY))
+    assert store.cleanup(0) == []
+    assert not trashed.exists()
+
+
 def test_titles_and_boundaries_do_not_keep_a_session_young(store: SessionStore) -> None:
     old(store, "a", role("title", "t", NOW), boundary("s", [], NOW))
     assert store.cleanup() == ["a"]
