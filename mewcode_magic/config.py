@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from traitlets import Bool, CInt, Enum, Float, TraitError, Unicode, validate
-from traitlets.config import Configurable
+from traitlets.config import Config, Configurable
 
 from mewcode_magic.errors import SettingError
 from mewcode_magic.files import absolute
@@ -121,6 +121,20 @@ class MewCode(Configurable):
     def fix_places(self) -> None:
         """From now on `project_dir` and `home` cannot be changed: open files hang on them."""
         self._fixed = {"project_dir": self.project_dir, "home": self.home}
+
+    def update_config(self, config: Config) -> None:
+        """Take over what `%config` sets.
+
+        The shell takes it over too, fit or not, and would keep it for the next load: what is refused goes.
+
+        Raises:
+            TraitError: a value does not fit, or cannot be changed any more.
+        """
+        try:
+            super().update_config(config)
+        except TraitError:
+            config.pop(type(self).__name__, None)
+            raise
 
     @validate("time_gap_hours", "index_warn_ratio", "stale_after_days")
     def _refuse_nan(self, proposal: Any) -> Any:

@@ -184,6 +184,17 @@ def test_places_are_fixed_once_loaded(
     assert run(f"after = %config MewCode.{name}\nassert after == before").error is None
 
 
+@pytest.mark.parametrize("setting", ["max_tokens = 0", "session_dialect = 'x'", "home = '/elsewhere'"])
+def test_setting_that_was_refused_is_not_there_again_after_reloading(run: Any, setting: str) -> None:
+    run(f"%config MewCode.{setting}")
+    run("%config MewCode.max_rounds = 7")
+    name = setting.split()[0]
+    run(f"before = %config MewCode.{name}")
+    assert run("%reload_ext mewcode_magic").error is None
+    assert run(f"after = %config MewCode.{name}\nassert after == before").error is None
+    assert "7" in run("%config MewCode.max_rounds").text
+
+
 def test_project_stays_when_the_working_directory_changes(
     run: Any, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
