@@ -6,6 +6,7 @@ An option on a magic's line, `%config MewCode.x`, `MEWCODE_X` in the environment
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from pathlib import Path
@@ -125,7 +126,8 @@ class MewCode(Configurable):
     def update_config(self, config: Config) -> None:
         """Take over what `%config` sets.
 
-        The shell takes it over too, fit or not, and would keep it for the next load: what is refused goes.
+        The shell takes it over too, before or after, and the next load gets it from there: what is refused
+        is taken out again.
 
         Raises:
             TraitError: a value does not fit, or cannot be changed any more.
@@ -133,7 +135,10 @@ class MewCode(Configurable):
         try:
             super().update_config(config)
         except TraitError:
-            config.pop(type(self).__name__, None)
+            section = type(self).__name__
+            config.pop(section, None)
+            if self.parent is not None:
+                self.parent.config[section] = copy.deepcopy(self.config[section])
             raise
 
     @validate("time_gap_hours", "index_warn_ratio", "stale_after_days")

@@ -188,7 +188,7 @@ def test_places_are_fixed_once_loaded(
 def test_setting_that_was_refused_is_not_there_again_after_reloading(run: Any, setting: str) -> None:
     run(f"%config MewCode.{setting}")
     run("%config MewCode.max_rounds = 7")
-    name = setting.split()[0]
+    name = setting.split(maxsplit=1)[0]
     run(f"before = %config MewCode.{name}")
     assert run("%reload_ext mewcode_magic").error is None
     assert run(f"after = %config MewCode.{name}\nassert after == before").error is None
