@@ -22,7 +22,7 @@ _MEMORY = re.compile(
     r'^<memory name="(?P<name>[^"]*)"[^>]*>\n(?P<body>.*?)\n</memory>$', re.DOTALL | re.MULTILINE
 )
 _SECTIONS = re.compile(r"^# (mewcodeMd|autoMemory|currentDate)\n", re.MULTILINE)
-_ENTRY = re.compile(r"^- (?:\[(?P<name>[^\]]*)\]\([^)]*\)\s*[-—]?\s*)?(?P<text>.*)$", re.MULTILINE)
+_ENTRY = re.compile(r"^- (?:\[(?P<name>[^\]]*)\]\([^)]*\)[ \t]*[-—]?[ \t]*)?(?P<text>.*)$", re.MULTILINE)
 _CHANGE = re.compile(
     r"^(?:New|Changed|The) \w+ memory (?P<quote>['\"])(?P<name>.*?)(?P=quote)"
     r"(?: is gone\b| \(.*?\): (?P<text>.*)$)",

@@ -124,6 +124,17 @@ def test_question_about_what_is_remembered_gets_the_index(
     )
 
 
+def test_memory_without_description_does_not_take_the_next_one_for_it(
+    store: MemoryStore, project: Path, home: Path
+) -> None:
+    keep(store, "https://example.org is the wiki")
+    (store.folder("project") / "bare.md").write_text("\n", encoding="utf-8")
+    keep(store, "the API is frozen")
+    told = Talk(store, project, home).answer("zebra?")
+    assert "- bare:\n" in told
+    assert "- api-is-frozen: the API is frozen\n" in told
+
+
 def test_index_follows_what_changes_during_the_conversation(
     store: MemoryStore, project: Path, home: Path
 ) -> None:
