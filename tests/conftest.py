@@ -3,7 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from isolation import isolate
+
+settings.register_profile("mewcode", deadline=None)  # a slow machine proves nothing wrong
+settings.load_profile("mewcode")
 
 
 @pytest.fixture(autouse=True)

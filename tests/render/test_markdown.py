@@ -43,7 +43,7 @@ def test_nothing_is_live(text: str, reader: str) -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_nothing_is_live_in_any_cut_of_any_mixture(reader: str, data: st.DataObject) -> None:
     pieces = data.draw(st.lists(st.sampled_from(NASTY), min_size=1, max_size=3))
@@ -54,7 +54,7 @@ def test_nothing_is_live_in_any_cut_of_any_mixture(reader: str, data: st.DataObj
 
 
 @pytest.mark.parametrize("reader", READERS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from(
@@ -143,7 +143,7 @@ def code_in(text: str) -> list[str]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

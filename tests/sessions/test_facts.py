@@ -191,7 +191,7 @@ def made(kind: str, size: int, ts: int | None) -> dict[str, Any] | bytes:
         max_size=8,
     )
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_ends_tell_the_same_as_a_look_at_every_record(
     store: SessionStore, shapes: list[tuple[str, int, int | None]]
 ) -> None:
@@ -209,7 +209,7 @@ def test_ends_tell_the_same_as_a_look_at_every_record(
     st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from([0, 30, 5_000]), st.none()), max_size=3),
     st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=8)), max_size=4),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_damage_whatever_keeps_a_session_from_being_listed_and_read(
     store: SessionStore, shapes: list[tuple[str, int, None]], damage: list[tuple[float, bytes]]
 ) -> None:

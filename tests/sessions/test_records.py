@@ -275,6 +275,7 @@ def test_object_inside_half_of_a_record_is_no_record() -> None:
         b"\xff" * 2_000_000,
         b"[" * 2_000_000,
     ],
+    ids=["blocks", "keys", "records", "nesting", "no text", "brackets"],
 )
 def test_long_damaged_line_does_not_take_its_length_squared(damage: bytes) -> None:
     """Each of these would take minutes if every place that may begin a record were parsed to its end."""

@@ -307,7 +307,7 @@ TURNS = [
     st.lists(st.sampled_from(LINES), max_size=12),
     st.lists(st.lists(st.sampled_from(TURNS), max_size=4), min_size=1, max_size=4),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_after_a_repair_nothing_further_is_lost_by_going_on(
     store: SessionStore, lines: list[dict[str, Any] | bytes], turns: list[list[Message]]
 ) -> None:
