@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from mewcode_magic.clock import local
 from mewcode_magic.config import MewCode
 from mewcode_magic.context.reminder import Reminder, read_reminder
 from mewcode_magic.files import shown
@@ -79,7 +80,7 @@ def notices_of_resume(resumed: Resumed, shell: Any) -> list[str]:
     """
     notices = []
     if resumed.report.gap is not None and resumed.last_active is not None:
-        when = resumed.last_active.astimezone().strftime("%Y-%m-%d %H:%M")
+        when = local(resumed.last_active).strftime("%Y-%m-%d %H:%M")
         notices.append(
             f"This conversation goes on after a break; its last message before is from {when}. Files and "
             "data may have changed since: read them again before you rely on what was said about them."

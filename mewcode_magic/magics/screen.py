@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mewcode_magic.clock import local
 from mewcode_magic.kernel import is_kernel
 
 if TYPE_CHECKING:
@@ -68,6 +68,4 @@ class Screen:
 
 def local_time(moment: datetime) -> str:
     """Return a moment in local time, to the minute."""
-    with contextlib.suppress(OverflowError, OSError):  # a year that the platform's clock does not reach
-        moment = moment.astimezone()
-    return f"{moment:%Y-%m-%d %H:%M}"
+    return f"{local(moment):%Y-%m-%d %H:%M}"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from datetime import datetime
 
+from mewcode_magic.clock import local
 from mewcode_magic.errors import StorageError
 from mewcode_magic.memory.folder import MemoryFolder, Problem
 from mewcode_magic.memory.record import PLACE_OF, Memory, slug_of
@@ -49,7 +50,7 @@ def check_memories(memories: Iterable[Memory], now: datetime) -> list[Problem]:
         if path is None:
             continue
         if memory.is_expired(now) and memory.expires:
-            day = memory.expires.astimezone().date().isoformat()
+            day = local(memory.expires).date().isoformat()
             text = f"it expired on {day}, so it is not sent any more; delete it, or save it anew"
             problems.append(Problem("expired", path, text))
         if (first := names.setdefault(slug_of(memory.name), memory)) is not memory:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from mewcode_magic.app import Status
+from mewcode_magic.clock import local
 from mewcode_magic.context import ContextReport
 from mewcode_magic.files import shown
 from mewcode_magic.memory import PLACES, Memory, MemoryStore
@@ -140,8 +140,7 @@ def _when(memory: Memory) -> datetime:
 def _time(moment: datetime | None) -> Cell:
     if moment is None:
         return Cell("")
-    with contextlib.suppress(OverflowError, OSError):  # a year that the platform's clock does not reach
-        moment = moment.astimezone()
+    moment = local(moment)
     return Cell(f"{moment:%Y-%m-%d %H:%M}", hover=moment.isoformat(sep=" ", timespec="seconds"))
 
 

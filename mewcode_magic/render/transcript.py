@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
+from mewcode_magic.clock import local
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.render.display import View
 from mewcode_magic.render.lines import arguments_of
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.markdown_printer import code_span, fenced
 from mewcode_magic.render.text import clean, line
+from mewcode_magic.sessions.facts import moment
 
 __all__ = ["transcript_text", "transcript_view"]
 
@@ -70,7 +71,8 @@ def _parts(messages: Sequence[Message]) -> Iterator[_Part]:
 
 
 def _who(name: str, message: Message) -> str:
-    when = f" · {datetime.fromtimestamp(message.ts).astimezone():%Y-%m-%d %H:%M}" if message.ts else ""
+    said = moment(message.ts) if message.ts else None
+    when = f" · {local(said):%Y-%m-%d %H:%M}" if said else ""
     return line(f"{name}{when}{' · stopped' if message.interrupted else ''}", 200)
 
 

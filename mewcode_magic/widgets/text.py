@@ -6,9 +6,10 @@ buttons, text fields and menus take it as plain text. `Label` typesets TeX, so i
 
 from __future__ import annotations
 
-import contextlib
 from datetime import datetime, timedelta
 from html import escape
+
+from mewcode_magic.clock import local
 
 __all__ = ["block", "clip", "count_of", "exactly", "sendable", "since", "span"]
 
@@ -57,9 +58,7 @@ def exactly(moment: datetime | None) -> str:
     """Return a moment in local time to the second, "" for none."""
     if moment is None:
         return ""
-    with contextlib.suppress(OverflowError, OSError):  # a year that the platform's clock does not reach
-        moment = moment.astimezone()
-    return moment.isoformat(sep=" ", timespec="seconds")[:19]
+    return local(moment).isoformat(sep=" ", timespec="seconds")[:19]
 
 
 def since(moment: datetime | None, now: datetime) -> str:

@@ -1,3 +1,5 @@
+import pytest
+
 from mewcode_magic.messages import Message
 from mewcode_magic.render import transcript_text, transcript_view
 from mewcode_magic.render.transcript import LIMIT
@@ -73,3 +75,10 @@ def test_a_huge_message_is_cut() -> None:
 
 def test_no_messages_are_no_text() -> None:
     assert transcript_view([]).plain == ""
+
+
+@pytest.mark.parametrize("ts", [1e300, -1e300, 1e18, -62_135_596_800.0])
+def test_time_that_no_calendar_has_does_not_cost_the_transcript(ts: float) -> None:
+    told = transcript_text([Message(role="user", content="hello", ts=ts)])
+    assert told.startswith("You")
+    assert told.endswith("\nhello")
