@@ -211,14 +211,7 @@ class Mew:
         if self._turns == 0 and first_use(self.home, self.project) and (line := front.uses()):
             yield Notice(line)
         notices, front = self._pending(front)
-        recalled = Recall([], [], "")
-        try:
-            surfaced = [s for m in session.messages for s in m.recalled]
-            recalled = recall(
-                prompt, self.memory, surfaced=surfaced, settings=self.settings, now=datetime.now(UTC)
-            )
-        except MewCodeError as error:  # what memory cannot give must not cost the answer
-            yield Notice(f"No memory was recalled: {error}")
+        recalled = yield from self._recall(prompt)
         message = self._prompt(prompt, recalled, notices)
         session.append(message)
         self._front, self._notices = front, []
@@ -242,6 +235,17 @@ class Mew:
             with contextlib.suppress(Exception):  # the first failure is the one to tell
                 session.end_turn()
             raise
+
+    def _recall(self, prompt: str) -> Generator[Notice, None, Recall]:
+        """Return the memories that fit the prompt and do not stand in the conversation already."""
+        surfaced = [s for m in self.session.messages for s in m.recalled]
+        try:
+            return recall(
+                prompt, self.memory, surfaced=surfaced, settings=self.settings, now=datetime.now(UTC)
+            )
+        except MewCodeError as error:  # what memory cannot give must not cost the answer
+            yield Notice(f"No memory was recalled: {error}")
+            return Recall([], [], "")
 
     def _prompt(self, prompt: str, recalled: Recall, notices: list[str]) -> Message:
         """Return the prompt as it is sent and recorded: memories and notices stand in front of it."""
@@ -279,9 +283,8 @@ class Mew:
         turn = self._turn
         if turn is None:
             return
-        if (
-            getgeneratorstate(turn) == GEN_RUNNING
-        ):  # in another thread, or in what its own events have set off
+        # It runs at this moment in another thread, or in what its own events have set off.
+        if getgeneratorstate(turn) == GEN_RUNNING:
             raise SessionInUse("the agent is answering already; ask again when that turn has ended")
         self._turn = None
         turn.close()
