@@ -73,7 +73,9 @@ def test_lock_of_a_process_that_was_killed_is_free(store: SessionStore, project:
     resumed.session.close()
 
 
-def test_process_killed_while_it_appends_leaves_whole_records(store: SessionStore, project: Path) -> None:
+def test_process_killed_while_it_appends_leaves_all_but_the_last_record_whole(
+    store: SessionStore, project: Path
+) -> None:
     script = """
         session = store.create()
         session.append(Message(role="user", content="0"))
@@ -93,7 +95,7 @@ def test_process_killed_while_it_appends_leaves_whole_records(store: SessionStor
     other.communicate()
     history = store.read(session_id)
     assert [m.text().split()[0] for m in history.messages] == [str(n) for n in range(len(history.messages))]
-    assert history.report.skipped_lines == 0
+    assert history.report.skipped_lines == (not path.read_bytes().endswith(b"\n"))  # a kill can halve a write
 
 
 def test_programs_that_write_at_once_spoil_no_record(store: SessionStore, project: Path) -> None:
