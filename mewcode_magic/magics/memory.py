@@ -13,7 +13,7 @@ from mewcode_magic.errors import CommandError, MemoryNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import joined, option, sub_word, takes_text, takes_words
-from mewcode_magic.magics.screen import local_time
+from mewcode_magic.magics.screen import counted, local_time
 
 if TYPE_CHECKING:
     from mewcode_magic.memory import Memory, Saved
@@ -100,7 +100,9 @@ class MemoryMagics(MewMagics):
             self.screen.say(f"Deleted for good: {what}.")
             return
         days = self.mew.settings.trash_days
-        self.screen.say(f"Deleted: {what}. For {days} days, %memory restore {memory.slug} brings it back.")
+        self.screen.say(
+            f"Deleted: {what}. For {counted(days, 'day')}, %memory restore {memory.slug} brings it back."
+        )
 
     def _list(self) -> None:
         from mewcode_magic.render import memories_table

@@ -13,7 +13,7 @@ from mewcode_magic.kernel import is_kernel
 if TYPE_CHECKING:
     from mewcode_magic.render import Table, View
 
-__all__ = ["Screen", "local_time"]
+__all__ = ["Screen", "counted", "local_time"]
 
 NOTEBOOK_WIDTH = 100
 """Characters of a line of a table's plain text in a notebook."""
@@ -64,6 +64,11 @@ class Screen:
         self._shell.display_pub.publish(data | {"text/plain": ""}, metadata)
         self.show_table(table, css_class=hides)
         return widget
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with what it counts, in the plural unless it is one."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def local_time(moment: datetime) -> str:

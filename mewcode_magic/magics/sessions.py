@@ -12,7 +12,7 @@ from mewcode_magic.errors import CommandError, SessionNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import option, sub_word, takes_words
-from mewcode_magic.magics.screen import local_time
+from mewcode_magic.magics.screen import counted, local_time
 from mewcode_magic.magics.upkeep import clean_up, fill_counts
 
 if TYPE_CHECKING:
@@ -139,25 +139,30 @@ class SessionMagics(MewMagics):
             self.screen.say(f"Nothing was said in session {session_id}.")
 
     def _rename(self, text: str) -> None:
+        from mewcode_magic.render.text import line
+
         given, _, title = text.partition(" ")
         if not title:
             raise CommandError("%sessions rename needs a title: %sessions rename ID TITLE")
         session_id = self._id(given)
         self.mew.sessions.rename(session_id, title)
-        self.screen.say(f"Renamed session {session_id} to {title!r}.")
+        self.screen.say(f"Renamed session {session_id} to {line(title, 200)!r}.")
 
     def _remove(self, text: str) -> None:
         session_id = self._id(text)
         self.mew.sessions.delete(session_id)
-        trash, days = shown(self.mew.sessions.folder / ".trash"), self.mew.settings.trash_days
+        trash = shown(self.mew.sessions.folder / ".trash")
+        days = counted(self.mew.settings.trash_days, "day")
         self.screen.say(
-            f"Moved session {session_id} to {trash}. For {days} days, moving its .jsonl back restores it."
+            f"Moved session {session_id} to {trash}. For {days}, moving its .jsonl back restores it."
         )
 
     def _clean(self, days: int | None) -> None:
         limit = days or self.mew.settings.session_max_age_days
         told = clean_up(self.mew.sessions, self.mew.settings, days=days)
-        self.screen.say(told or f"No session to move: none was inactive for {limit} days, or it is kept.")
+        self.screen.say(
+            told or f"No session to move: none was inactive for {counted(limit, 'day')}, or it is kept."
+        )
 
     def _id(self, text: str) -> str:
         """Return the id that a word means: a number of the list last shown, an id, or its beginning."""
@@ -176,7 +181,7 @@ def _told_of_resume(resumed: Resumed, *, forked: bool = False) -> list[str]:
 
     session, report = resumed.session, resumed.report
     prompts = [message.text() for message in resumed.messages if message.is_prompt]
-    count = _count(len(resumed.messages), "message")
+    count = counted(len(resumed.messages), "message")
     last_active = f", last active {local_time(resumed.last_active)}" if resumed.last_active else ""
     what = f"a copy, {session.id}" if forked else session.id
     lines = [f"Resumed {what}, {line(session.title, 60)!r}: {count}{last_active}."]
@@ -187,15 +192,11 @@ def _told_of_resume(resumed: Resumed, *, forked: bool = False) -> list[str]:
     if report.gap:
         lines.append("The agent is told how long ago that was, and that files may have changed since.")
     if report.skipped_lines:
-        lines.append(f"{_count(report.skipped_lines, 'line')} of its file could not be read.")
+        lines.append(f"{counted(report.skipped_lines, 'line')} of its file could not be read.")
     if report.mended_lines:
         lines.append(
-            f"In {_count(report.mended_lines, 'line')} of its file, bytes that are no text were replaced."
+            f"In {counted(report.mended_lines, 'line')} of its file, bytes that are no text were replaced."
         )
     if report.dropped_messages:
-        lines.append(f"{_count(report.dropped_messages, 'message')} with unanswered calls are left out.")
+        lines.append(f"{counted(report.dropped_messages, 'message')} with unanswered calls are left out.")
     return lines
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mewcode_magic.errors import StorageError
 from mewcode_magic.files import shown
+from mewcode_magic.magics.screen import counted
 
 if TYPE_CHECKING:
     from mewcode_magic.config import MewCode
@@ -29,11 +30,11 @@ def clean_up(store: SessionStore, settings: MewCode, *, days: int | None = None)
     if not moved:
         return ""
     limit = settings.session_max_age_days if days is None else days
-    sessions = f"{len(moved):,} session{'' if len(moved) == 1 else 's'}"
-    trash, kept = shown(store.folder / ".trash"), settings.trash_days
+    trash, kept = shown(store.folder / ".trash"), counted(settings.trash_days, "day")
     return (
-        f"Moved {sessions} without activity for {limit} days to {trash}. For {kept} days, moving a .jsonl "
-        "back restores it. MewCode.session_max_age_days is the limit, and 0 turns this off."
+        f"Moved {counted(len(moved), 'session')} without activity for {counted(limit, 'day')} to {trash}. "
+        f"For {kept}, moving a .jsonl back restores it. "
+        "MewCode.session_max_age_days is the limit, and 0 turns this off."
     )
 
 
