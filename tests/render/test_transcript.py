@@ -9,7 +9,7 @@ CONVERSATION = [
         role="user",
         content="load {a: $1}\n*now*",
         injected=[{"type": "text", "text": "<system-reminder>hidden</system-reminder>"}],
-        ts=1_796_000_000.0,
+        ts=1_795_900_000.0,
     ),
     Message(
         role="assistant",
@@ -39,7 +39,7 @@ CONVERSATION = [
 
 def test_text_has_prompts_answers_and_a_line_a_call() -> None:
     lines = transcript_text(CONVERSATION).split("\n")
-    assert lines[0].startswith("You · 2026-11-3")
+    assert lines[0].startswith("You · 2026-11-2")
     assert lines[1:] == [
         *("load {a: $1}", "*now*", ""),
         *("a-model", "I *look* at <b>it</b>.", "", "```py", "unclosed", ""),
