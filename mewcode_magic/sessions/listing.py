@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import string
 import time
+from collections.abc import Container
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
@@ -79,12 +80,13 @@ def session_file(folder: Path, session_id: str) -> SessionFile | None:
     return SessionFile(session_id, str(path), stat, has_meta=True) if S_ISREG(stat.st_mode) else None
 
 
-def free_path(folder: Path, dialect: Dialect) -> Path:
-    """Return where a new session goes: a file that is not there yet."""
-    path = folder / f"{_new_id(dialect)}{_ENDING}"
-    while os.path.lexists(path):
-        path = folder / f"{_new_id(dialect)}{_ENDING}"
-    return path
+def free_path(folder: Path, dialect: Dialect, taken: Container[str]) -> Path:
+    """Return where a new session goes: a file that is not there yet, of an id that is not `taken`."""
+    while True:
+        session_id = _new_id(dialect)
+        path = folder / f"{session_id}{_ENDING}"
+        if session_id not in taken and not os.path.lexists(path):
+            return path
 
 
 def _new_id(dialect: Dialect) -> str:

@@ -66,6 +66,8 @@ class Session:
         self._facts = facts
         self._counted = 0
         """How many of the messages the facts take into account."""
+        self._buffer = bytearray()
+        """The line being written."""
         self._pending: deque[Entry] = deque()
         """What is to be written next."""
         self._lock: Lock | None = None
@@ -127,7 +129,7 @@ class Session:
             StorageError: it could not be written; it is kept and written before the next one.
             SessionError: the session is closed.
         """
-        if self._ready and (entry := entry_of(message, self._dialect)) is not None:
+        if self._ready and (entry := entry_of(message, self._dialect, self._buffer)) is not None:
             # Nearly always so. The long way below costs as much as the write itself.
             line, recorded = entry
             try:
@@ -139,7 +141,7 @@ class Session:
                 self.messages.append(recorded)
                 return recorded
             self._torn = written > 0
-            self._pending.append(entry)
+            self._pending.append((bytes(line), recorded))
         else:
             self._check_open()
             self._pending += entries_of(message, self._dialect)

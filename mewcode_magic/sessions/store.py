@@ -144,7 +144,7 @@ class SessionStore:
         """Begin a session; its file, and the folders above it, are made with its first record."""
         dialect: Dialect = "typed" if self._settings.session_dialect == "typed" else "role"
         facts = Facts(dialect, notebook=one_line(notebook or "") or None)
-        return self._opened(Session(free_path(self.folder, dialect), self.project, facts))
+        return self._opened(Session(free_path(self.folder, dialect, self._sessions), self.project, facts))
 
     def read(self, session_id: str) -> History:
         """Return what resuming a session would replay; needs no lock.
@@ -193,7 +193,7 @@ class SessionStore:
         file = self._existing(session_id)
         source = Path(file.path)
         facts = facts_of(file)
-        path = free_path(self.folder, facts.dialect)
+        path = free_path(self.folder, facts.dialect, self._sessions)
         lock = lock_session(path)
         try:
             with storage_errors("copy", source):

@@ -121,8 +121,9 @@ def test_name_with_emoji_or_blanks_is_a_name(store: SessionStore) -> None:
 def test_new_ids_have_the_form_of_their_dialect(project: Path) -> None:
     settings = MewCode()
     store = SessionStore(str(project), settings=settings)
-    made = {store.create().id for _ in range(50)}
-    assert len(made) == 50
+    opened = [store.create() for _ in range(2_000)]  # so many in a second meet the same four digits
+    made = {session.id for session in opened}
+    assert len(made) == len(opened)
     assert all(len(name) == 20 and name[8] == name[15] == "-" for name in made)
     settings.session_dialect = "typed"
     assert store.create().id[:8] == "session_"
