@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,3 +17,12 @@ def isolate(environment: pytest.MonkeyPatch, folder: Path) -> None:
     environment.setenv("HOME", str(folder / "user"))
     environment.setenv("IPYTHONDIR", str(folder / "ipython"))
     (folder / "user").mkdir()
+
+
+def isolate_run(config: pytest.Config) -> None:
+    """Isolate the whole run, for what no test's fixture reaches: notebooks, and kernels that tests share."""
+    folder = TemporaryDirectory()
+    config.add_cleanup(folder.cleanup)
+    environment = pytest.MonkeyPatch()
+    config.add_cleanup(environment.undo)
+    isolate(environment, Path(folder.name))
