@@ -21,10 +21,10 @@ def test_notebook_is_told_by_jupyter_or_by_vs_code(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert notebook_path(shell) is notebook_path(None) is None
-    monkeypatch.setenv("JPY_SESSION_NAME", "/work/one.ipynb")
-    assert notebook_path(shell) == notebook_path(None) == Path("/work/one.ipynb")
-    shell.user_ns["__vsc_ipynb_file__"] = "/work/two.ipynb"
-    assert notebook_path(shell) == Path("/work/two.ipynb")
+    monkeypatch.setenv("JPY_SESSION_NAME", "/data/one.ipynb")
+    assert notebook_path(shell) == notebook_path(None) == Path("/data/one.ipynb")
+    shell.user_ns["__vsc_ipynb_file__"] = "/data/two.ipynb"
+    assert notebook_path(shell) == Path("/data/two.ipynb")
 
 
 @pytest.mark.parametrize("name", ["", "a-console-session", 5])
