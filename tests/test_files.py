@@ -101,15 +101,15 @@ def test_error_of_the_system_without_advice_gives_its_own_reason() -> None:
 
 
 def test_path_is_shown_as_people_know_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = tmp_path / "user" / "work"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    assert shown(work / "a" / "b") == "a/b"
-    assert shown(work) == "~/work"
+    notes = tmp_path / "user" / "notes"
+    notes.mkdir()
+    monkeypatch.chdir(notes)
+    assert shown(notes / "a" / "b") == "a/b"
+    assert shown(notes) == "~/notes"
     assert shown(tmp_path / "user") == "~"
     assert shown(tmp_path / "else") == str(tmp_path / "else")
-    work.rmdir()  # the working directory is gone
-    assert shown(work / "a") == "~/work/a"
+    notes.rmdir()  # the notesing directory is gone
+    assert shown(notes / "a") == "~/notes/a"
 
 
 def test_path_becomes_absolute_with_links_left_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

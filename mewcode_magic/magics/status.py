@@ -52,6 +52,6 @@ class StatusMagics(MewMagics):
         status = self.mew.status()
         offline = status.model == OFFLINE
         note = (
-            f"To connect a model, {HOW_TO_CONNECT}." if offline else f"Connected by {describe_connection()}."
+            f"To connect a model, {HOW_TO_CONNECT}." if offline else f"Connection: {describe_connection()}."
         )
         self.screen.show_table(replace(status_table(status), notes=[note]))
