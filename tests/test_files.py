@@ -108,7 +108,7 @@ def test_path_is_shown_as_people_know_it(tmp_path: Path, monkeypatch: pytest.Mon
     assert shown(notes) == "~/notes"
     assert shown(tmp_path / "user") == "~"
     assert shown(tmp_path / "else") == str(tmp_path / "else")
-    notes.rmdir()  # the notesing directory is gone
+    notes.rmdir()  # the working directory is gone
     assert shown(notes / "a") == "~/notes/a"
 
 
