@@ -1,8 +1,10 @@
 """What every test stands on: folders of its own, no key, no network, and a real shell."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from api_server import ApiServer
 from hypothesis import settings
 from isolation import isolate, isolate_run
 
@@ -36,3 +38,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / ".git").mkdir()
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
+    """A local server that speaks the Messages API, which the environment names, with its key."""
+    with ApiServer(key="sk-test") as running:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+        yield running

@@ -1,6 +1,5 @@
 """A whole conversation with Claude over HTTP, on real files: the server refuses what the API would refuse."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,6 @@ from mewcode_magic.app import Mew
 from mewcode_magic.errors import Overloaded, ReplyCutOff
 from mewcode_magic.events import TextDelta, ToolEnded, TurnEnded
 from mewcode_magic.messages import Usage
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
-    with ApiServer(key="sk-test") as running:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
-        yield running
 
 
 def call(**arguments: Any) -> dict[str, Any]:

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +6,6 @@ from api_server import ApiServer
 
 from mewcode_magic.errors import CommandError, NoKey, StorageError
 from mewcode_magic.sessions import SessionStore
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
-    with ApiServer(key="sk-test") as running:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", running.url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
-        yield running
 
 
 def prompts(project: Path) -> list[str]:
