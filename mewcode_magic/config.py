@@ -51,6 +51,11 @@ class MewCode(Configurable):
         help="The model's name. Empty: the default Claude model if a key or ANTHROPIC_BASE_URL is set, "
         "else the offline answers. 'offline' forces those.",
     ).tag(config=True)
+    side_model = Unicode(
+        "",
+        help="The model that recalls, extracts and summarizes. Empty: the default small Claude model; at "
+        "another ANTHROPIC_BASE_URL, the main one.",
+    ).tag(config=True)
     max_tokens = CInt(16_000, min=1, help="Most tokens of one reply.").tag(config=True)
     max_rounds = CInt(50, min=1, help="Most rounds of calls in one turn; then it stops and says so.").tag(
         config=True
@@ -85,10 +90,31 @@ class MewCode(Configurable):
     recall_max_files = CInt(200, min=0, help="Most memories considered for recall, the newest.").tag(
         config=True
     )
+    recall_max_lines = CInt(30, min=1, help="Lines of a memory's file that a model may choose it by.").tag(
+        config=True
+    )
     recall_max_picks = CInt(5, min=0, help="Most memories put in front of one prompt.").tag(config=True)
+    recall_seconds = Float(
+        8.0,
+        min=0,
+        max=600,
+        help="Seconds that a model has to choose memories, then their words decide. 0: they always do.",
+    ).tag(config=True)
     recall_prompt_chars = CInt(2_000, min=1, help="Characters of the prompt that recall looks at.").tag(
         config=True
     )
+    extract = Enum(
+        ["background", "wait", "off"],
+        default_value="background",
+        help="When memories are extracted from a turn: behind the next cells, before the cell ends, or "
+        "never. Without a user (nbconvert, papermill) the cell waits.",
+    ).tag(config=True)
+    memory_tool = Enum(
+        ["mewcode", "anthropic"],
+        default_value="mewcode",
+        help="The tool by which the agent saves: 'mewcode' is Remember; 'anthropic' is the API's own, "
+        "memory_20250818, over the same folders.",
+    ).tag(config=True)
     stale_after_days = Float(
         1.0,
         min=0,
@@ -141,7 +167,7 @@ class MewCode(Configurable):
                 self.parent.config[section] = copy.deepcopy(self.config[section])
             raise
 
-    @validate("time_gap_hours", "index_warn_ratio", "stale_after_days")
+    @validate("time_gap_hours", "index_warn_ratio", "recall_seconds", "stale_after_days")
     def _refuse_nan(self, proposal: Any) -> Any:
         if math.isnan(proposal.value):  # no limit keeps it out, for it compares with nothing
             raise TraitError(f"MewCode.{proposal.trait.name} must be a number")

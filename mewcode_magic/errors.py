@@ -24,7 +24,8 @@
         ├── ContextTooLong        the request exceeds the model's window
         ├── RequestRefused        the API refuses the request for another reason
         ├── Unreachable           no connection to the API
-        └── ReplyCutOff           the stream ended before the reply did
+        ├── ReplyCutOff           the stream ended before the reply did
+        └── AnswerUnusable        a query's answer came too late, or is not what was asked for
 
 A message says what failed, on which path or id, and what to do next.
 """
@@ -32,6 +33,7 @@ A message says what failed, on which path or id, and what to do next.
 from __future__ import annotations
 
 __all__ = [
+    "AnswerUnusable",
     "CommandError",
     "ContextTooLong",
     "InvalidMemory",
@@ -170,3 +172,7 @@ class Unreachable(ModelError):
 
 class ReplyCutOff(ModelError):
     """The stream ended before the reply did."""
+
+
+class AnswerUnusable(ModelError):
+    """What a model answered to a question of the program came too late, or is not what was asked for."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from mewcode_magic.messages import Block, Surfaced, Usage
+from mewcode_magic.prompts import prompt
 
 __all__ = [
     "BlockEnded",
@@ -15,7 +16,10 @@ __all__ = [
     "ModelEvent",
     "Notice",
     "PermissionAsked",
+    "Query",
+    "QueryKind",
     "Recalled",
+    "Reply",
     "ReplyEnded",
     "Request",
     "TextDelta",
@@ -138,6 +142,37 @@ class Request:
     max_tokens: int
 
 
+QueryKind: TypeAlias = Literal["recall", "extract", "summary", "compact", "condense"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question of the program itself, beside the conversation; it is answered whole.
+
+    Its kind names the prompt, `prompts/KIND.md`. `messages` are in the API's form. `schema` is a type that
+    the answer's JSON is converted to, as msgspec does; None means that the answer is its text.
+    """
+
+    kind: QueryKind
+    messages: list[dict[str, Any]]
+    schema: Any = None
+    seconds: float = 60.0
+    """After which no answer is of use any more."""
+    max_tokens: int = 4_000
+
+    def request(self) -> Request:
+        """Return it as a request: what the kind's prompt says, then the messages."""
+        return Request([{"type": "text", "text": prompt(self.kind)}], self.messages, [], self.max_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a query: a value of its schema, else a text."""
+
+    value: Any
+    usage: Usage
+
+
 class Model(Protocol):
     """What answers: Claude over the API, the offline answers, or a script."""
 
@@ -153,5 +188,13 @@ class Model(Protocol):
 
         Raises:
             ModelError: no reply, or only a part of one, could be had.
+        """
+        ...
+
+    def query(self, query: Query) -> Reply:
+        """Answer a question of the program, without streaming.
+
+        Raises:
+            ModelError: there is no answer in time, or none that fits the schema.
         """
         ...

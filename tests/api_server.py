@@ -8,6 +8,8 @@
         assert server.requests[0].body["messages"][-1]["content"] == "Hi"
 
 Each request takes the next scripted answer. One that the API would refuse gets the API's 400 and takes none.
+The program's own questions (recall, extraction and so on) are told by their prompts, counted apart and take
+the answers scripted with `to=KIND`; without one, extraction finds nothing and every other query is refused.
 """
 
 import json
@@ -16,14 +18,22 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from request_rules import broken_rules
 
+from mewcode_magic import prompts
+from mewcode_magic.prompts import prompt
+
 Event = dict[str, Any]
 Block = dict[str, Any]
 Fault = Literal["cut", "close", "stall", "malformed", "not-utf8", "error"]
+
+Kind = Literal["prompt", "recall", "extract", "summary", "compact", "condense"]
+
+QUERIES: tuple[Kind, ...] = ("recall", "extract", "summary", "compact", "condense")
 
 PIECE = 7
 """Characters of a delta."""
@@ -61,7 +71,9 @@ class ApiServer:
         self.requests: list[SeenRequest] = []
         self.hung_up = threading.Event()
         """Set when a client closes the connection of a stalled stream."""
-        self._answers: list[Answer] = []
+        self.queries: dict[Kind, list[SeenRequest]] = {kind: [] for kind in QUERIES}
+        """The program's own questions, by kind."""
+        self._answers: dict[Kind, list[Answer]] = {kind: [] for kind in ("prompt", *QUERIES)}
         self._stopping = threading.Event()
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.api = self
@@ -86,6 +98,7 @@ class ApiServer:
         usage: dict[str, Any] | None = None,
         model: str | None = None,
         fault: Fault | None = None,
+        to: Kind = "prompt",
     ) -> None:
         """Script a reply of text or of blocks; with `fault` it goes wrong after half of its events.
 
@@ -104,11 +117,11 @@ class ApiServer:
             case "not-utf8":
                 chunks.append(b'event: content_block_delta\ndata: {"type": "\xff"}\n\n')
         end: Literal["whole", "cut", "stall"] = fault if fault in ("cut", "stall") else "whole"
-        self._answers.append(Answer(chunks=tuple(chunks), end=end))
+        self._answers[to].append(Answer(chunks=tuple(chunks), end=end))
 
     def stream(self, events: Iterable[Event | bytes]) -> None:
         """Script a stream of events as they are given; bytes go out unchanged."""
-        self._answers.append(
+        self._answers["prompt"].append(
             Answer(chunks=tuple(event if isinstance(event, bytes) else sse(event) for event in events))
         )
 
@@ -119,18 +132,20 @@ class ApiServer:
         message: str = "",
         *,
         headers: dict[str, str] | None = None,
+        to: Kind = "prompt",
     ) -> None:
         """Script an error answer in the API's form."""
         body = json.dumps(error_body(kind, message)).encode()
-        self._answers.append(Answer(status, headers or {}, "application/json", (body,)))
+        self._answers[to].append(Answer(status, headers or {}, "application/json", (body,)))
 
     def answer(self, status: int, body: bytes, content_type: str = "text/html") -> None:
         """Script an answer that is no API's."""
-        self._answers.append(Answer(status, {}, content_type, (body,)))
+        self._answers["prompt"].append(Answer(status, {}, content_type, (body,)))
 
     def _answer_to(self, seen: SeenRequest) -> Answer:
         """Return what the API says to a request: a refusal of its own, or the next scripted answer."""
-        self.requests.append(seen)
+        kind = kind_of(seen.body)
+        (self.requests if kind == "prompt" else self.queries[kind]).append(seen)
         if self.key is not None and seen.headers.get("authorization") != f"Bearer {self.key}":
             return refusal(401, "authentication_error", "invalid bearer token")
         if seen.path != "/v1/messages":
@@ -139,9 +154,29 @@ class ApiServer:
             return refusal(404, "not_found_error", f"model: {seen.body['model']}")
         if broken := broken_rules(seen.body):
             return refusal(400, "invalid_request_error", "; ".join(broken))
-        if not self._answers:
-            return refusal(400, "invalid_request_error", "the test scripted no answer to this request")
-        return self._answers.pop(0)
+        if self._answers[kind]:
+            return self._answers[kind].pop(0)
+        if kind == "extract":
+            return Answer(chunks=whole_stream('{"operations": []}'))
+        return refusal(400, "invalid_request_error", "the test scripted no answer to this request")
+
+
+def kind_of(body: dict[str, Any]) -> Kind:
+    """Return which of the program's own questions a request is, else that it is a prompt."""
+    system = body.get("system") or [{}]
+    said = system if isinstance(system, str) else system[0].get("text")
+    return next((kind for kind in QUERIES if has_prompt(kind) and said == prompt(kind)), "prompt")
+
+
+def has_prompt(kind: Kind) -> bool:
+    """Whether the program asks questions of a kind yet."""
+    return Path(prompts.__file__).with_name(f"{kind}.md").exists()
+
+
+def whole_stream(text: str) -> tuple[bytes, ...]:
+    """Return the chunks of a reply of text."""
+    events = stream_events([{"type": "text", "text": text}], stop_reason=None, usage={}, model=None)
+    return tuple(sse(event) for event in events)
 
 
 def error_body(kind: str, message: str) -> dict[str, Any]:

@@ -43,7 +43,14 @@ def test_every_setting_says_what_it_is() -> None:
 
 
 def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {"session_dialect": "typed", "recall": "false", "index_warn_ratio": "0.5"}
+    given = {
+        "session_dialect": "typed",
+        "extract": "wait",
+        "memory_tool": "anthropic",
+        "recall": "false",
+        "recall_seconds": "8.5",
+        "index_warn_ratio": "0.5",
+    }
     traits = MewCode.class_traits(config=True)
     for name in traits:
         monkeypatch.setenv(f"MEWCODE_{name.upper()}", given.get(name, "101"))

@@ -1,13 +1,14 @@
-"""The system prompt: the text of `system.md` and where the agent is."""
+"""The system prompt: who the agent is and where."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from mewcode_magic.prompts import prompt
 
 __all__ = ["system_prompt"]
 
 
 def system_prompt(project: Path) -> str:
     """Return the system prompt for a project; the same for all of a session."""
-    text = Path(__file__).with_name("system.md").read_text(encoding="utf-8")
-    return f"{text}\nThe project's folder is {project}."
+    return f"{prompt('system')}\n\nThe project's folder is {project}."

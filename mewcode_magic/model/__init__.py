@@ -9,15 +9,17 @@ import threading
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.events import Model
-from mewcode_magic.model.names import DEFAULT_MODEL, OFFLINE
+from mewcode_magic.model.names import DEFAULT_MODEL, OFFLINE, SIDE_MODEL
 from mewcode_magic.model.scripted import Scripted, ScriptedReply
 
 __all__ = [
     "DEFAULT_MODEL",
     "OFFLINE",
+    "SIDE_MODEL",
     "Scripted",
     "ScriptedReply",
     "choose_model",
+    "choose_side_model",
     "describe_connection",
     "warm_up",
 ]
@@ -37,6 +39,22 @@ def choose_model(name: str = "", *, settings: MewCode | None = None) -> Model:
     from mewcode_magic.model.claude import Claude
 
     return Claude(name)
+
+
+def choose_side_model(main: Model, *, settings: MewCode) -> Model:
+    """Return the model that answers the program's own questions beside a conversation with `main`.
+
+    That is the setting `side_model`; where it is empty, `SIDE_MODEL` beside a Claude at Anthropic's own
+    address, else `main` itself, which is the only one known to be there.
+    """
+    from mewcode_magic.model.claude import Claude
+    from mewcode_magic.model.connection import Connection
+
+    if not isinstance(main, Claude):
+        return main
+    if name := settings.side_model.strip():
+        return choose_model(name, settings=settings)
+    return main if Connection.from_environment().is_elsewhere else Claude(SIDE_MODEL)
 
 
 def describe_connection() -> str:

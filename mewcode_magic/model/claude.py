@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
-from mewcode_magic.errors import ModelError
-from mewcode_magic.events import ModelEvent, Request
+from mewcode_magic.errors import AnswerUnusable, ModelError
+from mewcode_magic.events import BlockEnded, ModelEvent, Query, Reply, ReplyEnded, Request
+from mewcode_magic.messages import Usage
+from mewcode_magic.model.answer import read_answer
 from mewcode_magic.model.connection import Connection
 from mewcode_magic.model.names import DEFAULT_MODEL
-from mewcode_magic.model.reply import Reply
+from mewcode_magic.model.reply import ReplyStream
 
 if TYPE_CHECKING:
     from mewcode_magic.model.wire import Wire
@@ -55,9 +58,34 @@ class Claude:
         Raises:
             ModelError: no reply, or only a part of one, could be had; its subclass says why.
         """
+        yield from self._events(request)
+
+    def query(self, query: Query) -> Reply:
+        """Answer a question of the program; what it says before its text, as in thinking, is left out.
+
+        Raises:
+            AnswerUnusable: it was not complete in time, or does not fit the schema.
+            ModelError: there is no answer; its subclass says why.
+        """
+        late = time.monotonic() + query.seconds
+        texts: list[str] = []
+        usage = Usage()
+        with contextlib.closing(self._events(query.request(), seconds=query.seconds)) as events:
+            for event in events:
+                match event:
+                    case BlockEnded({"type": "text", "text": str(text)}):
+                        texts.append(text)
+                    case ReplyEnded():
+                        usage = event.usage
+                if time.monotonic() > late:
+                    raise AnswerUnusable(f"{self.name} did not answer within {query.seconds:g} s")
+        return Reply(read_answer("\n".join(texts), query.schema), usage)
+
+    def _events(self, request: Request, *, seconds: float | None = None) -> Generator[ModelEvent]:
+        """Yield a reply's events; after `seconds` without a byte it counts as lost."""
         wire = self._connected()
-        reply = Reply(self.name)
-        with contextlib.closing(wire.events(request)) as events:
+        reply = ReplyStream(self.name)
+        with contextlib.closing(wire.events(request, read_timeout=seconds)) as events:
             for event in events:
                 try:
                     meanings = list(reply.take(event))

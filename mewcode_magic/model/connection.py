@@ -63,6 +63,11 @@ class Connection:
         return bool(self._url)
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether the server is another one than Anthropic's own, which knows Anthropic's models."""
+        return self.server != DEFAULT_SERVER
+
+    @property
     def server(self) -> str:
         """The server's address without user, password and query."""
         url = _URL.fullmatch(self._url or DEFAULT_SERVER)

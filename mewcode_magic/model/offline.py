@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta
+from mewcode_magic.errors import AnswerUnusable
+from mewcode_magic.events import BlockEnded, ModelEvent, Query, Reply, ReplyEnded, Request, TextDelta
 from mewcode_magic.memory import Memory, rank_by_keywords
 from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep
@@ -49,6 +50,14 @@ class Offline:
         yield from (TextDelta(piece) for piece in _PIECE.findall(text))
         yield BlockEnded({"type": "text", "text": text})
         yield ReplyEnded("end_turn", Usage(), self.name)
+
+    def query(self, query: Query) -> Reply:
+        """Answer what rules can answer.
+
+        Raises:
+            AnswerUnusable: that is nothing of this kind.
+        """
+        raise AnswerUnusable(f"the offline answers have no rules for a query of kind {query.kind!r}")
 
 
 def _answer(conversation: Conversation) -> list[str]:

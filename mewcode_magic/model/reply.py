@@ -12,7 +12,7 @@ from mewcode_magic.errors import ReplyCutOff
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, TextDelta, ThinkingDelta
 from mewcode_magic.messages import Block, Usage
 
-__all__ = ["Reply"]
+__all__ = ["ReplyStream"]
 
 _USAGE = Usage.__struct_fields__
 
@@ -31,7 +31,7 @@ class _Growing:
         return str(self.block.get(name) or "") + "".join(self.pieces[name])
 
 
-class Reply:
+class ReplyStream:
     """The state of one reply.
 
     Blocks are kept as the server gave them, with what the deltas add. Servers other than Anthropic's leave

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from mewcode_magic.errors import ModelError
-from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta, ThinkingDelta
+from mewcode_magic.events import (
+    BlockEnded,
+    ModelEvent,
+    Query,
+    QueryKind,
+    Reply,
+    ReplyEnded,
+    Request,
+    TextDelta,
+    ThinkingDelta,
+)
 from mewcode_magic.messages import Block, Usage
+from mewcode_magic.model.answer import read_answer
 
 __all__ = ["Scripted", "ScriptedReply"]
 
@@ -37,18 +48,26 @@ class ScriptedReply:
 
 
 class Scripted:
-    """Gives one reply a request, in order: a text, an exception, a list of parts or a `ScriptedReply`."""
+    """Gives one reply a request, in order: a text, an exception, a list of parts or a `ScriptedReply`.
+
+    `answers` are those to the program's own questions, in order for each kind: a text, a value that becomes
+    its JSON, or an exception. Queries may come from another thread.
+    """
 
     def __init__(
         self,
         replies: Iterable[str | BaseException | Sequence[Part] | ScriptedReply],
         *,
+        answers: Mapping[QueryKind, Iterable[Any]] | None = None,
         name: str = "scripted",
     ) -> None:
         self.name = name
         self.requests: list[Request] = []
         """What was asked, as it was at the time."""
+        self.queries: list[Query] = []
+        """The program's own questions."""
         self._replies = [_reply(reply) for reply in replies]
+        self._answers = {kind: iter(list(of_kind)) for kind, of_kind in (answers or {}).items()}
 
     def stream(self, request: Request) -> Iterator[ModelEvent]:
         """Yield the next reply.
@@ -77,6 +96,22 @@ class Scripted:
             output_tokens=_tokens(said),
         )
         yield ReplyEnded(reply.stop_reason or _stop_reason(reply.parts), usage, self.name)
+
+    def query(self, query: Query) -> Reply:
+        """Give the next answer of the query's kind.
+
+        Raises:
+            ModelError: there is none left.
+        """
+        self.queries.append(copy.deepcopy(query))
+        answer = next(self._answers.get(query.kind, iter(())), None)
+        if answer is None:
+            raise ModelError(f"the script has no answer left to a query of kind {query.kind!r}; add one")
+        if isinstance(answer, BaseException):
+            raise answer
+        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        asked = _tokens(len(json.dumps(query.messages)))
+        return Reply(read_answer(text, query.schema), Usage(asked, _tokens(len(text))))
 
 
 def _reply(reply: str | BaseException | Sequence[Part] | ScriptedReply) -> ScriptedReply:

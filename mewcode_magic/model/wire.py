@@ -63,14 +63,16 @@ class Wire:
         except httpx2.InvalidURL:
             raise self.failures.no_address() from None
 
-    def events(self, request: Request) -> Generator[dict[str, Any]]:
+    def events(self, request: Request, *, read_timeout: float | None = None) -> Generator[dict[str, Any]]:
         """Yield the events of the reply's stream, without those that say nothing.
+
+        `read_timeout`: seconds without a byte after which it counts as lost; None: the client's.
 
         Raises:
             ModelError: there is no reply, or the stream breaks.
         """
         try:
-            with self._stream(request) as stream:
+            with self._stream(request, read_timeout) as stream:
                 yield from self._read(stream)
         except (anthropic.AnthropicError, httpx2.HTTPError, ValueError) as error:
             failure = self.failures.explain(error)
@@ -79,9 +81,11 @@ class Wire:
         # Raised outside the handler, so that the SDK's error, request and key with it, does not come along.
         raise failure
 
-    def _stream(self, request: Request) -> MessageStreamManager[None]:
+    def _stream(self, request: Request, read_timeout: float | None) -> MessageStreamManager[None]:
         messages: Any = request.messages
         optional: dict[str, Any] = {}
+        if read_timeout is not None:
+            optional["timeout"] = anthropic.Timeout(read_timeout, connect=CONNECT_TIMEOUT)
         if request.system:
             optional["system"] = request.system
         if request.tools:

@@ -17,7 +17,7 @@ from api_server import ApiServer, Block, Fault
 from mewcode_magic import errors
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta, ThinkingDelta
 from mewcode_magic.messages import Usage
-from mewcode_magic.model import DEFAULT_MODEL, choose_model
+from mewcode_magic.model import DEFAULT_MODEL, SIDE_MODEL, choose_model
 from mewcode_magic.model.claude import Claude
 
 KEY = "sk-ant-api03-n0tARealKeyAtAll-0123456789"
@@ -622,11 +622,11 @@ def test_interrupt_in_a_stall_ends_the_stream_and_the_next_request_works(server:
 # The defaults
 
 
-def test_default_model_is_the_newest_sonnet_of_the_sdk() -> None:
+@pytest.mark.parametrize(("family", "default"), [("sonnet", DEFAULT_MODEL), ("haiku", SIDE_MODEL)])
+def test_default_models_are_the_newest_of_the_sdk(family: str, default: str) -> None:
     names = [name for literal in get_args(ModelParam) for name in get_args(literal)]
-    sonnets = [name for name in names if name.startswith("claude-sonnet-") and len(name.split("-")[-1]) < 8]
-    newest = max(sonnets, key=lambda name: [int(part) for part in name.split("-")[2:]])
-    assert newest == DEFAULT_MODEL
+    models = [n for n in names if n.startswith(f"claude-{family}-") and len(n.split("-")[-1]) < 8]
+    assert max(models, key=lambda name: [int(part) for part in name.split("-")[2:]]) == default
 
 
 def test_model_is_chosen_by_name_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
