@@ -90,9 +90,6 @@ class MewCode(Configurable):
     recall_max_files = CInt(200, min=0, help="Most memories considered for recall, the newest.").tag(
         config=True
     )
-    recall_max_lines = CInt(30, min=1, help="Lines of a memory's file that a model may choose it by.").tag(
-        config=True
-    )
     recall_max_picks = CInt(5, min=0, help="Most memories put in front of one prompt.").tag(config=True)
     recall_seconds = Float(
         8.0,

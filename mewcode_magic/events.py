@@ -75,7 +75,7 @@ class Recalled:
     """The memories that were put in front of the prompt, and what chose them."""
 
     memories: tuple[Surfaced, ...]
-    by: Literal["keywords"]
+    by: Literal["model", "keywords"]
 
 
 @dataclass(frozen=True, slots=True)

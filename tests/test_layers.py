@@ -10,7 +10,7 @@ PACKAGE = Path(mewcode_magic.__file__).parent
 # From the bottom up. Names in one line do not import one another. `__init__` is what every import runs first;
 # its one arrow upwards is `load_ipython_extension`, which IPython calls.
 LAYERS = [
-    ["__init__", "errors", "messages", "clock", "prompts"],
+    ["__init__", "errors", "messages", "clock", "prompts", "background"],
     ["files", "events"],
     ["config", "project"],
     ["sessions", "memory", "instructions", "kernel"],

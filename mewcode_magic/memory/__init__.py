@@ -7,7 +7,7 @@ from mewcode_magic.memory.first_use import first_use
 from mewcode_magic.memory.folder import Problem
 from mewcode_magic.memory.legacy import legacy_memories
 from mewcode_magic.memory.ranking import rank_by_keywords
-from mewcode_magic.memory.recall import Recall, recall
+from mewcode_magic.memory.recall import Recall, Recalling, recall
 from mewcode_magic.memory.record import PLACE_OF, PLACES, TYPES, Memory, Place, slug_of
 from mewcode_magic.memory.store import MemoryStore, Saved
 
@@ -22,6 +22,7 @@ __all__ = [
     "Place",
     "Problem",
     "Recall",
+    "Recalling",
     "Saved",
     "expiry",
     "first_use",
