@@ -30,8 +30,8 @@ class Worker:
         self._name = name
         self._lock = threading.Lock()
         self._waiting: deque[tuple[Callable[[], None], Future[object]]] = deque()
-        self._futures: list[Future[object]] = []
         self._running = False
+        self._present: Future[object] | None = None
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Do `work` when all before it is done; its result, or what it raised, is the future's."""
@@ -46,23 +46,26 @@ class Worker:
     @property
     def busy(self) -> bool:
         """Whether there is work that is not done."""
-        return self._running
+        return bool(self._undone())
 
     def finish(self, seconds: float) -> bool:
         """Wait at most `seconds` for all work, then drop what has not begun; tell whether all is done."""
-        with self._lock:
-            futures = [*self._futures, *(future for _, future in self._waiting)]
+        futures = self._undone()
         wait(futures, timeout=seconds)
-        return not any(future.cancel() or not future.done() for future in futures)
+        return all([not future.cancel() and future.done() for future in futures])
+
+    def _undone(self) -> list[Future[object]]:
+        with self._lock:
+            futures = [self._present, *(future for _, future in self._waiting)]
+        return [future for future in futures if future is not None and not future.done()]
 
     def _work(self) -> None:
         while True:
             with self._lock:
                 if not self._waiting:
-                    self._futures, self._running = [], False
+                    self._running = False
                     return
-                do, future = self._waiting.popleft()
-                self._futures = [future]
+                do, self._present = self._waiting.popleft()
             do()
 
 
