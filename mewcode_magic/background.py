@@ -52,7 +52,8 @@ class Worker:
         """Wait at most `seconds` for all work, then drop what has not begun; tell whether all is done."""
         futures = self._undone()
         wait(futures, timeout=seconds)
-        return all([not future.cancel() and future.done() for future in futures])
+        dropped = [future for future in futures if future.cancel()]
+        return not dropped and all(future.done() for future in futures)
 
     def _undone(self) -> list[Future[object]]:
         with self._lock:
