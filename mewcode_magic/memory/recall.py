@@ -16,15 +16,12 @@ from mewcode_magic.errors import AnswerUnusable, ModelError
 from mewcode_magic.events import Model
 from mewcode_magic.memory.manifest import age_in_words
 from mewcode_magic.memory.ranking import rank_by_keywords
-from mewcode_magic.memory.record import Memory
+from mewcode_magic.memory.record import BODY_CHARS, Memory
 from mewcode_magic.memory.selector import choose
 from mewcode_magic.memory.store import MemoryStore
 from mewcode_magic.messages import Surfaced, Usage, escape_tags
 
 __all__ = ["Recall", "Recalling", "recall"]
-
-BODY_CHARS = 10_000
-"""Characters of one body that are sent; the agent reads the rest from the file."""
 
 _DAY = timedelta(days=1)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)

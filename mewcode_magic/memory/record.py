@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["PLACES", "PLACE_OF", "TYPES", "Memory", "Place", "moment", "slug_of"]
+__all__ = ["BODY_CHARS", "PLACES", "PLACE_OF", "TYPES", "Memory", "Place", "moment", "slug_of"]
 
 Place: TypeAlias = Literal["user", "project"]
 """`user` is the folder in the MewCode home, `project` the one in the project."""
@@ -23,6 +23,9 @@ PLACE_OF: dict[str, Place] = {
     "reference": "project",
 }
 TYPES = tuple(PLACE_OF)
+
+BODY_CHARS = 10_000
+"""Characters of one body that are sent; the agent reads the rest from the file."""
 
 SLUG_LENGTH = 64
 """Characters of a slug before its hash."""
