@@ -5,6 +5,7 @@ from mewcode_magic.sessions.history import History, Resumed, ResumeReport
 from mewcode_magic.sessions.meta import SessionInfo
 from mewcode_magic.sessions.session import Session
 from mewcode_magic.sessions.store import SessionStore
+from mewcode_magic.sessions.summary import summary_of
 
 __all__ = [
     "History",
@@ -14,4 +15,5 @@ __all__ = [
     "SessionInfo",
     "SessionStore",
     "repair_chain",
+    "summary_of",
 ]

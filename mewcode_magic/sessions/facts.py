@@ -70,6 +70,7 @@ class Facts:
 
     Times are Unix seconds. `messages` counts prompts, replies and runs of results; `tokens` adds up what all
     replies took and gave; both are None if not all records were seen. `imported` is when it was imported.
+    `summary` is empty if none covers the last prompt.
     """
 
     dialect: Dialect
@@ -113,6 +114,7 @@ class Facts:
             self.messages += 1
         self._in_results = seen.kind == "tool_result"
         if seen.kind == "user":
+            self.summary = ""
             if self.prompt is None:
                 self.prompt = title_of(_text(seen.content))
             self.notebook = seen.notebook or self.notebook

@@ -30,6 +30,8 @@ __all__ = ["Session", "lock_session"]
 
 NAME_LENGTH = 200
 """Characters of a title that is given by hand."""
+SUMMARY_LENGTH = 400
+"""Characters of a summary."""
 
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _NO_FILE = -1
@@ -214,6 +216,22 @@ class Session:
         self._count()
         self._facts.name = name
         self._pending.append(marker_entry("title", name, self._dialect))
+        self.end_turn()
+
+    def summarize(self, summary: str) -> None:
+        """Record one line, of at most 400 characters, on what the session was about so far.
+
+        Raises:
+            SessionError: the line is blank, or the session is closed.
+            StorageError: it cannot be written; it is kept and written before the next record.
+        """
+        line = one_line(summary)[:SUMMARY_LENGTH]
+        if not line:
+            raise SessionError(f"session {self.id} needs a summary that is not blank")
+        self._check_open()
+        self._count()
+        self._facts.summary = line
+        self._pending.append(marker_entry("summary", line, self._dialect))
         self.end_turn()
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ import os
 import shutil
 import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -218,22 +218,20 @@ class SessionStore:
             SessionError: the title is blank.
             StorageError: it cannot be written.
         """
-        path = Path(self._existing(session_id).path)
-        if (session := self._open_here(session_id)) is not None:
+        with self._for_a_marker(session_id) as session:
             session.rename(title)
-            return
-        lock = lock_session(path)
-        try:
-            file = self._existing(session_id)
-            facts = facts_of(file)
-            with storage_errors("read", path):
-                replay = Replay.unread(facts.dialect, path)
-            session = Session.resumed(path, self.project, facts, lock=lock, replay=replay, messages=[])
-        except BaseException:
-            lock.release()
-            raise
-        with contextlib.closing(session):
-            session.rename(title)
+
+    def summarize(self, session_id: str, summary: str) -> None:
+        """Record one line, of at most 400 characters, on what a session was about.
+
+        Raises:
+            SessionNotFound: there is none of this id.
+            SessionInUse: it is open elsewhere.
+            SessionError: the line is blank.
+            StorageError: it cannot be written.
+        """
+        with self._for_a_marker(session_id) as session:
+            session.summarize(summary)
 
     def delete(self, session_id: str) -> None:
         """Move a session to the trash; `cleanup` removes it for good after `MewCode.trash_days`.
@@ -265,6 +263,26 @@ class SessionStore:
         free = lock.acquire()
         lock.release()
         return not free
+
+    @contextlib.contextmanager
+    def _for_a_marker(self, session_id: str) -> Iterator[Session]:
+        """Yield a session without its messages: the open one, else one that is opened as long as it takes."""
+        path = Path(self._existing(session_id).path)
+        if (session := self._open_here(session_id)) is not None:
+            yield session
+            return
+        lock = lock_session(path)
+        try:
+            file = self._existing(session_id)
+            facts = facts_of(file)
+            with storage_errors("read", path):
+                replay = Replay.unread(facts.dialect, path)
+            session = Session.resumed(path, self.project, facts, lock=lock, replay=replay, messages=[])
+        except BaseException:
+            lock.release()
+            raise
+        with contextlib.closing(session):
+            yield session
 
     # -- within ----------------------------------------------------------------------------------------
 
