@@ -3,6 +3,7 @@
 from mewcode_magic.memory.changes import Changes
 from mewcode_magic.memory.deleted import DeletedMemory
 from mewcode_magic.memory.explicit import expiry, memory_from_text
+from mewcode_magic.memory.extract import Extraction, extract
 from mewcode_magic.memory.first_use import first_use
 from mewcode_magic.memory.folder import Problem
 from mewcode_magic.memory.legacy import legacy_memories
@@ -17,6 +18,7 @@ __all__ = [
     "TYPES",
     "Changes",
     "DeletedMemory",
+    "Extraction",
     "Memory",
     "MemoryStore",
     "Place",
@@ -25,6 +27,7 @@ __all__ = [
     "Recalling",
     "Saved",
     "expiry",
+    "extract",
     "first_use",
     "legacy_memories",
     "memory_from_text",

@@ -19,14 +19,14 @@ from mewcode_magic.errors import (
     MemoryAmbiguous,
     MemoryChanged,
     MemoryNotFound,
-    StorageError,
     one_line,
 )
-from mewcode_magic.files import shown, storage_errors, write_atomic
+from mewcode_magic.files import shown, storage_errors
 from mewcode_magic.memory.changes import Changes
 from mewcode_magic.memory.check import check_folder, check_memories
 from mewcode_magic.memory.deleted import DeletedMemory, in_trash, put_back
 from mewcode_magic.memory.document import write_document
+from mewcode_magic.memory.fix import Mended, mend, places_to_mend
 from mewcode_magic.memory.folder import Problem
 from mewcode_magic.memory.index import IndexLine, capped, merged, size
 from mewcode_magic.memory.names import free_name, has_name, matching, similar_names
@@ -47,6 +47,7 @@ Memories: TypeAlias = list[Memory]
 DeletedMemories: TypeAlias = list[DeletedMemory]
 Lines: TypeAlias = list[IndexLine]
 Problems: TypeAlias = list[Problem]
+Mendings: TypeAlias = list[Mended]
 Notes: TypeAlias = list[str]
 
 
@@ -128,6 +129,16 @@ class MemoryStore:
             problems += [Problem("index full", path, note) for note in self._fullness(place)]
         return problems
 
+    def fix(self) -> Mendings:
+        """Mend what `check` lists and can be mended with nothing lost; return what was done.
+
+        Raises:
+            StorageError: a folder cannot be changed at the moment; nothing was.
+        """
+        places = places_to_mend(self._places)
+        with self._places.locked(places, self.lock_seconds):
+            return mend(self._places, datetime.now(UTC))
+
     def snapshot(self) -> dict[str, Memory]:
         """Return what the agent may know at this moment, by place and slug."""
         now = datetime.now(UTC)
@@ -168,14 +179,18 @@ class MemoryStore:
                     return replace(saved, notes=[*saved.notes, *self._settle(places)])
             places.add(standing.place)
 
-    def delete(self, name: str, *, type: str | None = None, purge: bool = False) -> Memory:
+    def delete(
+        self, name: str, *, type: str | None = None, purge: bool = False, if_unchanged: Memory | None = None
+    ) -> Memory:
         """Move a memory to the trash; with `purge` remove it for good, with its earlier versions there.
 
-        `purge` also removes what is only in the trash.
+        `purge` also removes what is only in the trash. `if_unchanged` is the memory as it was read; if what
+        would be deleted differs by now, nothing is.
 
         Raises:
             MemoryNotFound: no memory has that name or slug.
             MemoryAmbiguous: it stands in both places, and no type says which is meant.
+            MemoryChanged: the file is not what `if_unchanged` says.
             StorageError: it cannot be moved or removed.
         """
         found = self.get(name, type=type)
@@ -186,6 +201,8 @@ class MemoryStore:
                 raise MemoryNotFound(
                     f"{name!r} was deleted or moved by another process; look at the list again"
                 )
+            if if_unchanged is not None:
+                self._refuse_if_changed(replace(if_unchanged, path=found.path))
             if purge:
                 with storage_errors("delete", found.path):
                     found.path.unlink()
@@ -260,16 +277,8 @@ class MemoryStore:
         occupant = next((m for m in self.list(place) if has_name(m, memory.name)), None)
         if standing and self._places[standing.place] is folder and has_name(standing, memory.name):
             occupant = standing
-        if occupant is None or occupant.path is None:
-            path, kept = folder.free_path(slug_of(memory.name)), None
-        else:
-            path, kept = occupant.path, folder.trash.keep(occupant.path)
-        try:
-            write_atomic(path, write_document(memory))
-        except StorageError:
-            if kept:
-                folder.trash.discard(kept)
-            raise
+        path = (occupant and occupant.path) or folder.free_path(slug_of(memory.name))
+        folder.write(path, write_document(memory))
         return Saved(self._at(path) or replace(memory, path=path), path, action, self._fullness(place))
 
     def _delete_trashed(self, name: str, type: str | None, *, purge: bool) -> Memory:
