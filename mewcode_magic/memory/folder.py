@@ -37,6 +37,9 @@ ProblemKind: TypeAlias = Literal[
     "stale index",
     "same name",
     "same body",
+    "alike",
+    "too long",
+    "stale",
     "expired",
     "index full",
 ]
@@ -131,6 +134,20 @@ class MemoryFolder:
         if refusal := self.refusal() or self._refusal_of(path, info):
             raise StorageError(f"cannot read {shown(path)}: {refusal}")
         return read_text(path)
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file in the folder; what stands there goes to the trash. Needs the lock.
+
+        Raises:
+            StorageError: it cannot be written; what stood still stands.
+        """
+        kept = self.trash.keep(path) if os.path.lexists(path) else None
+        try:
+            write_atomic(path, text)
+        except StorageError:
+            if kept:
+                self.trash.discard(kept)
+            raise
 
     def index_text(self) -> tuple[str, bool]:
         """Return the text of the index file, "" if there is none, and whether all of it was UTF-8.

@@ -7,6 +7,7 @@ from memory_files import FISCAL, POLARS, write
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.memory import MemoryStore
+from mewcode_magic.memory.record import BODY_CHARS
 
 FRONT = "---\nname: {0}\ndescription: d\ntype: user\n---\nbody of {0}"
 
@@ -103,3 +104,48 @@ def test_a_nearly_full_index_is_named(project: Path, home: Path) -> None:
     store = MemoryStore(project, home, settings=MewCode(index_max_lines=1))
     store.save(POLARS)
     assert found(store) == [("index full", "MEMORY.md")]
+
+
+def test_a_text_that_recall_would_cut_is_named_with_its_length(store: MemoryStore) -> None:
+    store.save(replace(POLARS, body="x" * BODY_CHARS))
+    assert store.check() == []
+    store.save(replace(POLARS, body="x" * (BODY_CHARS + 1)))
+    (problem,) = store.check()
+    assert problem.kind == "too long"
+    assert "it has 10,001 characters, of which 10,000 are sent" in problem.text
+
+
+@pytest.mark.parametrize(
+    ("days", "expires", "kinds"), [(179, None, []), (181, None, ["stale"]), (181, 5, [])]
+)
+def test_what_is_long_unchanged_is_named_unless_it_ends_by_itself(
+    store: MemoryStore, days: int, expires: int | None, kinds: list[str]
+) -> None:
+    now = datetime.now(UTC)
+    store.save(
+        replace(
+            POLARS,
+            updated=now - timedelta(days=days),
+            expires=now + timedelta(days=expires) if expires else None,
+        )
+    )
+    assert [problem.kind for problem in store.check()] == kinds
+
+
+def test_texts_that_are_nearly_the_same_are_named_once_each(store: MemoryStore) -> None:
+    body = "Reports go to the team on Friday before noon, as a PDF with all the plots."
+    store.save(replace(FISCAL, name="long", body=f"{body}\nThe source is added."))
+    store.save(replace(FISCAL, name="short", body=body))
+    store.save(replace(FISCAL, name="changed", body=body.replace("Friday", "Monday")))
+    problems = {problem.path.stem: problem for problem in store.check()}
+    assert {problem.kind for problem in problems.values()} == {"alike"}
+    assert "the project memory 'long' says all of it, and more" in problems["short"].text
+    assert problems.keys() == {"short", "changed"}
+    assert "88% of its words and those of the project memory 'short' are the same" in problems["changed"].text
+
+
+def test_of_an_expired_memory_nothing_more_is_said(store: MemoryStore, home: Path) -> None:
+    store.save(POLARS)
+    ended = "---\nname: prefers-polars\ndescription: d\ntype: user\nexpires: 2020-01-01\n---\nNo pandas."
+    write(home / "memory/ended.md", ended)
+    assert [problem.kind for problem in store.check()] == ["not indexed", "expired"]
