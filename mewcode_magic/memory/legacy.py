@@ -9,20 +9,41 @@ from __future__ import annotations
 import os
 import re
 import stat
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import StorageError, one_line
 from mewcode_magic.files import read_text
 from mewcode_magic.memory.folder import MAX_BYTES
+from mewcode_magic.memory.record import TYPES, Place
 from mewcode_magic.messages import escape_tags
 from mewcode_magic.project import main_checkout
 
-__all__ = ["legacy_memories"]
+__all__ = ["LegacyItem", "legacy_files", "legacy_items", "legacy_memories"]
 
 FILE_NAME = "memories.md"
 
 _HEADING = re.compile(r"\s*#+\s*(.*)")
+_BULLET = re.compile(r"^\s*[-*+]\s+")
+_TYPES = {
+    "用户偏好": "user",
+    "纠正反馈": "feedback",
+    "项目知识": "project",
+    "参考资料": "reference",
+} | {kind: kind for kind in TYPES}
+"""What the headings mean; the English ones are the types themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyItem:
+    """One thing that an older file remembers."""
+
+    text: str
+    type: str
+    """What its heading says; "" where that is none of the known ones."""
+    line: int
+    """Counted from 1."""
 
 
 def legacy_memories(project_dir: Path | str, home: Path | str, *, settings: MewCode | None = None) -> str:
@@ -33,12 +54,19 @@ def legacy_memories(project_dir: Path | str, home: Path | str, *, settings: MewC
     memory may be, is left out.
     """
     settings = settings or MewCode()
-    home, project = Path(home), main_checkout(Path(project_dir))
-    ours, own = project / ".mewcode" / FILE_NAME, home / FILE_NAME
+    files = legacy_files(project_dir, home).values()
+    return "\n\n".join(text for path in files if (text := _text(path, settings)))
+
+
+def legacy_files(project_dir: Path | str, home: Path | str) -> dict[Place, Path]:
+    """Return where the older memory files of both places stand, or would; one file is named once."""
+    project = main_checkout(Path(project_dir))
+    ours, own = project / ".mewcode" / FILE_NAME, Path(home) / FILE_NAME
     # What a repository brings may not lead out of it; one's own file may be a link to anywhere.
     inside = Path(os.path.realpath(ours)).is_relative_to(os.path.realpath(project))
-    files = {os.path.realpath(path): path for path in ([ours, own] if inside else [own])}
-    return "\n\n".join(text for path in files.values() if (text := _text(path, settings)))
+    if not inside or os.path.realpath(ours) == os.path.realpath(own):
+        return {"user": own}
+    return {"project": ours, "user": own}
 
 
 def _text(path: Path, settings: MewCode) -> str:
@@ -75,3 +103,23 @@ def _lines(text: str) -> list[str]:
             lines += [heading, line.rstrip()] if heading else [line.rstrip()]
             heading = ""
     return lines
+
+
+def legacy_items(text: str) -> list[LegacyItem]:
+    """Return what an older memory file says: its `- ` lines with what is indented below them.
+
+    A line that is neither that nor a heading was written by hand, and is an item of its own.
+    """
+    items: list[LegacyItem] = []
+    heading, goes_on = "", False
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := _HEADING.fullmatch(line):
+            heading, goes_on = match[1].strip(), False
+        elif goes_on and line.strip() and line[0] in " \t":
+            items[-1] = replace(items[-1], text=f"{items[-1].text}\n{line.strip()}")
+        else:
+            said = _BULLET.sub("", line, count=1).strip()
+            goes_on = bool(said.strip("-*+_="))  # else it is blank, or a rule
+            if goes_on:
+                items.append(LegacyItem(said, _TYPES.get(heading.casefold(), ""), number))
+    return items
