@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
 from typing import Any
 
 from mewcode_magic import __version__
+from mewcode_magic.afterwards import Afterwards
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import (
-    ContextReport,
-    Front,
-    build_request,
-    notice_block,
-    notices_of_resume,
-    read_front,
-    report_context,
-    system_prompt,
-)
-from mewcode_magic.errors import MewCodeError, SessionInUse, SessionNotFound
-from mewcode_magic.events import (
-    Event,
-    Model,
-    Notice,
-    Recalled,
-    Request,
-    ToolEnded,
-    ToolStarted,
-    TurnEnded,
-)
+from mewcode_magic.context import ContextReport, notice_of_summary, notices_of_resume
+from mewcode_magic.conversation import Conversation
+from mewcode_magic.errors import SessionInUse, SessionNotFound
+from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
-from mewcode_magic.kernel import cell_id, notebook_path
-from mewcode_magic.memory import MemoryStore, Recall, Saved, first_use, memory_from_text, recall
-from mewcode_magic.messages import Block, Message, Usage
-from mewcode_magic.model import choose_model
+from mewcode_magic.kernel import can_ask, cell_id, notebook_path
+from mewcode_magic.memory import Extraction, MemoryStore, Saved, first_use, memory_from_text
+from mewcode_magic.messages import Usage
+from mewcode_magic.model import Models
 from mewcode_magic.project import project_folder
 from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore
-from mewcode_magic.tools import ToolContext, all_tools, schema
-from mewcode_magic.turn import run_turn
 
 __all__ = ["Mew", "Status"]
+
+EXIT_SECONDS = 2.0
+"""What background work is given when the kernel ends, which Jupyter kills a little later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +44,9 @@ class Status:
     session_title: str
     turns: int
     usage: Usage
-    """Tokens of this kernel's turns, all sessions together."""
+    """Tokens of this kernel's turns, all sessions together, and of what was done behind them."""
+    background: str
+    """What is done behind the turns, or was last: extraction of memories, summaries."""
 
 
 class Mew:
@@ -84,14 +72,11 @@ class Mew:
         self.project = project_folder(project_dir or self.settings.project_dir, self.home)
         self.sessions = SessionStore(self.project, settings=self.settings)
         self.memory = MemoryStore(self.project, self.home, settings=self.settings)
-        self._model = model
-        self._models: dict[str, Model] = {}
+        self._models = Models(model, settings=self.settings)
         self._shell = shell
-        self._tools = {tool.name: tool for tool in all_tools()}
-        self._schemas = [schema(tool) for tool in self._tools.values()]
-        self._session: Session | None = None
-        self._front: Front | None = None
-        self._notices: list[str] = []
+        self._afterwards = Afterwards(self.memory, self.sessions, self.settings)
+        self._conversation: Conversation | None = None
+        self._earlier: SessionInfo | None = None
         self._turn: Generator[Event] | None = None
         self._turns = 0
         self._usage = Usage()
@@ -101,9 +86,23 @@ class Mew:
     @property
     def session(self) -> Session:
         """The open session; its file is made with its first record."""
-        if self._session is None:
-            self._session = self.sessions.create(notebook=self._notebook())
-        return self._session
+        return self._current.session
+
+    @property
+    def _current(self) -> Conversation:
+        if self._conversation is None:
+            self._conversation = self._over(self.sessions.create(notebook=self._notebook()))
+        return self._conversation
+
+    def _over(self, session: Session, notices: Iterable[str] = ()) -> Conversation:
+        return Conversation(
+            session,
+            project=self.project,
+            home=self.home,
+            memory=self.memory,
+            settings=self.settings,
+            notices=notices,
+        )
 
     def new(self) -> Session:
         """Close the open session and begin another.
@@ -130,39 +129,43 @@ class Mew:
         """
         session_id = self.sessions.find(text) if text else self._latest().id
         self._settle()
-        if self._session is not None and session_id == self._session.id and not fork:
+        if self._is_open(session_id) and not fork:
             self._leave()
         resumed = self.sessions.fork(session_id) if fork else self.sessions.resume(session_id)
         self._leave()
-        self._session = resumed.session
-        self._notices = notices_of_resume(resumed, self._shell)
+        self._conversation = self._over(resumed.session, notices_of_resume(resumed, self._shell))
         return resumed
 
     def close(self) -> None:
         """Close the open session; a turn that still runs is closed as interrupted.
 
+        What runs in the background is given two seconds to end.
+
         Raises:
             StorageError: a record could not be written and is lost; the session is closed nevertheless.
         """
-        self._leave()
+        try:
+            self._leave()
+        finally:
+            self._afterwards.finish(EXIT_SECONDS)
 
     def _settle(self) -> None:
         """End what runs and write what waits, before another session takes the place of the open one."""
         self._abandon_turn()
-        if self._session is not None:
-            self._session.end_turn()
+        if self._conversation is not None:
+            self._conversation.session.end_turn()
 
     def _leave(self) -> None:
         self._abandon_turn()
-        session, self._session = self._session, None
-        self._front = None
-        self._notices = []
-        if session is not None:
-            session.close()
+        conversation, self._conversation = self._conversation, None
+        if conversation is not None:
+            conversation.session.close()
+
+    def _is_open(self, session_id: str) -> bool:
+        return self._conversation is not None and self._conversation.session.id == session_id
 
     def _latest(self) -> SessionInfo:
-        own = self._session.id if self._session else None
-        infos = [info for info in self.sessions.list() if info.id != own]
+        infos = [info for info in self.sessions.list() if not self._is_open(info.id)]
         notebook = self._notebook()
         of_notebook = [info for info in infos if notebook and info.notebook == notebook]
         for info in (*of_notebook, *infos):
@@ -173,7 +176,7 @@ class Mew:
             raise SessionNotFound(
                 f"every session in {folder} is open elsewhere; %resume ID --fork copies one"
             )
-        if own is not None and self.session.messages:
+        if self._conversation is not None and self.session.messages:
             raise SessionNotFound(f"the open session is the only one in {folder}; %%agent goes on with it")
         raise SessionNotFound(f"no session to resume in {folder}; %%agent begins one")
 
@@ -201,83 +204,64 @@ class Mew:
         if not prompt.strip():
             raise ValueError("a prompt needs some text")
         self._abandon_turn()
-        self._turn = self._run(prompt, self._choose(model))
+        self._turn = self._run(prompt, self._models.main(model))
         return self._turn
 
     def _run(self, prompt: str, model: Model) -> Generator[Event]:
-        session = self.session
-        session.refresh()
-        front = self._current_front()
-        if self._turns == 0 and first_use(self.home, self.project) and (line := front.uses()):
+        conversation, side = self._current, self._models.side(model)
+        if self._turns == 0 and first_use(self.home, self.project) and (line := conversation.front.uses()):
             yield Notice(line)
-        notices, front = self._pending(front)
-        recalled = yield from self._recall(prompt)
-        message = self._prompt(prompt, recalled, notices)
-        session.append(message)
-        self._front, self._notices = front, []
-        if message.recalled:
-            yield Recalled(tuple(message.recalled), "keywords")
-        context = ToolContext(session.id, self.project, self.memory, self.settings)
-        before = {}
-        try:
-            for event in run_turn(model, session, self._request, self._tools, context):
-                match event:
-                    case ToolStarted(name="Remember"):
-                        before = self.memory.snapshot()
-                    case ToolEnded(name="Remember"):
-                        self._front = self._current_front().learned(before, self.memory.snapshot())
-                    case TurnEnded():
-                        self._turns += 1
-                        self._usage += event.usage
-                        session.end_turn()
-                yield event
-        except BaseException:
-            with contextlib.suppress(Exception):  # the first failure is the one to tell
-                session.end_turn()
-            raise
-
-    def _recall(self, prompt: str) -> Generator[Notice, None, Recall]:
-        """Return the memories that fit the prompt and do not stand in the conversation already."""
-        surfaced = [s for m in self.session.messages for s in m.recalled]
-        try:
-            return recall(
-                prompt, self.memory, surfaced=surfaced, settings=self.settings, now=datetime.now(UTC)
-            )
-        except MewCodeError as error:  # what memory cannot give must not cost the answer
-            yield Notice(f"No memory was recalled: {error}")
-            return Recall([], [], "")
-
-    def _prompt(self, prompt: str, recalled: Recall, notices: list[str]) -> Message:
-        """Return the prompt as it is sent and recorded: memories and notices stand in front of it."""
-        injected: list[Block] = [{"type": "text", "text": recalled.text}] if recalled.text else []
-        if notices:
-            injected.append(notice_block(notices))
-        return Message(
-            role="user",
-            content=prompt,
-            injected=injected,
-            recalled=recalled.surfaced,
-            notebook=self._notebook(),
-            cell=cell_id(self._shell),
+        self._tell_of_earlier_session(conversation)
+        before = len(conversation.session.messages)
+        turn = conversation.ask(
+            prompt, model=model, side=side, notebook=self._notebook(), cell=cell_id(self._shell)
         )
+        for event in turn:
+            if isinstance(event, TurnEnded):
+                self._turns += 1
+                self._usage += event.usage
+                yield replace(event, extraction=self._after_turn(event, conversation, before, side))
+            else:
+                yield event
 
-    def _pending(self, front: Front) -> tuple[list[str], Front]:
-        """Return what the agent must be told with the next prompt, and the front once it is told."""
-        messages = self.session.messages
-        stopped = bool(messages) and messages[-1].interrupted
-        notices = ["Your previous answer was stopped before its end."] if stopped else []
-        news, front = front.news(self.memory)
-        return [*self._notices, *notices, *news], front
+    def _after_turn(
+        self, event: TurnEnded, conversation: Conversation, before: int, side: Model
+    ) -> Future[Extraction] | None:
+        """Begin what is done behind a turn; `before` messages stood in front of it."""
+        if self._earlier is not None:
+            self._afterwards.summarize(side, self._earlier)
+            self._earlier = None
+        if event.stop == "interrupted" or self.settings.extract == "off":
+            return None
+        messages = conversation.session.messages
+        extraction = self._afterwards.extract(
+            side,
+            messages=messages[before:],
+            earlier=messages[:before],
+            instructions=conversation.front.instructions.text,
+            session_id=conversation.session.id,
+        )
+        nobody_there = self._shell is not None and not can_ask(self._shell)
+        if self.settings.extract == "wait" or nobody_there:
+            with contextlib.suppress(KeyboardInterrupt):  # stops the waiting, not what is waited for
+                wait([extraction])
+        return extraction
 
-    def _choose(self, name: str | None) -> Model:
-        own = self._model
-        if own is None or isinstance(own, str):
-            name = name or own or self.settings.model
-        elif not name:
-            return own
-        model = choose_model(name, settings=self.settings)
-        # One that was used before has its connection open.
-        return self._models.setdefault(model.name, model)
+    def _tell_of_earlier_session(self, conversation: Conversation) -> None:
+        """Have the agent told, once in a new session, what the one before was about.
+
+        One that has no summary yet gets it behind this turn; the next prompt then brings it.
+        """
+        notices = self._afterwards.take_notices()
+        if not conversation.session.messages:
+            earlier = next((info for info in self.sessions.list() if self._is_over(info)), None)
+            summary = earlier.summary if earlier is not None else ""
+            self._earlier = None if summary else earlier
+            notices += [notice_of_summary(earlier, summary)] if earlier is not None and summary else []
+        conversation.notices += [notice for notice in notices if notice not in conversation.notices]
+
+    def _is_over(self, info: SessionInfo) -> bool:
+        return bool(info.title) and not self.sessions.is_open_elsewhere(info.id)
 
     def _abandon_turn(self) -> None:
         turn = self._turn
@@ -289,34 +273,9 @@ class Mew:
         self._turn = None
         turn.close()
 
-    # -- what is sent ----------------------------------------------------------------------------------
-
-    def _current_front(self) -> Front:
-        """Return what stands in front of the session, as it was on disk at its first prompt or resume."""
-        if self._front is None or not self.session.messages:
-            self._front = read_front(self.project, self.home, self.memory, self.settings)
-        return self._front
-
-    def _request(self) -> Request:
-        return build_request(
-            self.session.messages,
-            system=system_prompt(self.project),
-            reminder=self._current_front().reminder.text,
-            tools=self._schemas,
-            max_tokens=self.settings.max_tokens,
-        )
-
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""
-        front = self._current_front()
-        return report_context(
-            self._request(),
-            front.reminder,
-            self.session.messages,
-            pending=self._pending(front)[0],
-            files=[shown(path) for path in front.instructions.files],
-            notices=[*front.instructions.notices, *self.memory.notices],
-        )
+        return self._current.report()
 
     # -- memory and status -----------------------------------------------------------------------------
 
@@ -345,11 +304,12 @@ class Mew:
         session = self.session
         return Status(
             version=__version__,
-            model=self._choose(None).name,
+            model=self._models.main().name,
             project=self.project,
             home=self.home,
             session_id=session.id,
             session_title=session.title,
             turns=self._turns,
-            usage=self._usage,
+            usage=self._usage + self._afterwards.usage,
+            background=self._afterwards.state,
         )

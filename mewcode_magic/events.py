@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -125,6 +126,8 @@ class TurnEnded:
     seconds: float
     rounds: int
     stop: Literal["done", "interrupted", "limit"]
+    extraction: Future[Any] | None = None
+    """The `memory.Extraction` that is made of the turn in the background, if one is."""
 
 
 Event: TypeAlias = (

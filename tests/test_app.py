@@ -42,8 +42,8 @@ def ask(mew: Mew, prompt: str) -> list[Event]:
 
 def sent(mew: Mew, number: int = -1) -> str:
     """Return all text of a request's messages."""
-    assert isinstance(mew._model, Scripted)
-    return orjson.dumps(mew._model.requests[number].messages).decode()
+    assert isinstance(mew._models.main(), Scripted)
+    return orjson.dumps(mew._models.main().requests[number].messages).decode()
 
 
 def test_making_it_leaves_nothing_behind(project: Path, home: Path) -> None:
@@ -204,11 +204,6 @@ def test_turn_that_fails_is_counted_in_the_list_at_once(project: Path, home: Pat
     mew.close()
 
 
-def test_model_is_kept_so_that_its_connection_is(mew: Mew) -> None:
-    assert mew._choose("claude-a") is mew._choose("claude-a")
-    assert mew._choose("claude-a") is not mew._choose("claude-b")
-
-
 class _Answering:
     """A model that is in the middle of its answer until it is let go."""
 
@@ -288,12 +283,12 @@ def test_agent_is_told_of_a_long_break_and_of_lost_variables(mew: Mew, project: 
         Message(
             role="assistant",
             content=[{"type": "tool_use", "id": "t1", "name": "RunPython", "input": {}}],
-            ts=old,
+            time=old,
         )
     )
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-    session.append(Message(role="user", content=[result], variables={"t1": ["df"]}, ts=old))
-    session.append(Message(role="assistant", content="done", ts=old))
+    session.append(Message(role="user", content=[result], variables={"t1": ["df"]}, time=old))
+    session.append(Message(role="assistant", content="done", time=old))
     session_id = session.id
     mew.close()
     other = Mew(project, home, model=Scripted(["a", "b"]))

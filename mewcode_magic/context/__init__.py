@@ -1,6 +1,6 @@
 """What is sent to a model: the system prompt, the block in front, the request, and a report on them."""
 
-from mewcode_magic.context.front import Front, notices_of_resume, read_front
+from mewcode_magic.context.front import Front, notice_of_summary, notices_of_resume, read_front
 from mewcode_magic.context.reminder import Reminder, notice_block
 from mewcode_magic.context.report import ContextPart, ContextReport, report_context
 from mewcode_magic.context.request import build_request
@@ -15,6 +15,7 @@ __all__ = [
     "build_request",
     "estimate_tokens",
     "notice_block",
+    "notice_of_summary",
     "notices_of_resume",
     "read_front",
     "report_context",

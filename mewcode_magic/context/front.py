@@ -15,9 +15,9 @@ from mewcode_magic.files import shown
 from mewcode_magic.instructions import Instructions, load_instructions
 from mewcode_magic.kernel import missing_names
 from mewcode_magic.memory import Memory, MemoryStore
-from mewcode_magic.sessions import Resumed
+from mewcode_magic.sessions import Resumed, SessionInfo
 
-__all__ = ["Front", "notices_of_resume", "read_front"]
+__all__ = ["Front", "notice_of_summary", "notices_of_resume", "read_front"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,15 @@ def notices_of_resume(resumed: Resumed, shell: Any) -> list[str]:
             f"These variables of earlier calls do not exist in the present kernel: {', '.join(missing)}."
         )
     return notices
+
+
+def notice_of_summary(info: SessionInfo, summary: str) -> str:
+    """Return what the agent of a new session is told of the one before."""
+    when = f" (last active {local(info.last_active):%Y-%m-%d %H:%M})" if info.last_active else ""
+    return (
+        f"The session before this one in the project was {info.id}{when}: {summary} "
+        f"The user can go on with it by `%resume {info.id}`."
+    )
 
 
 def _today() -> date:

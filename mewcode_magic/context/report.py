@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from mewcode_magic.context.reminder import Reminder
 from mewcode_magic.context.tokens import estimate_tokens, estimate_tokens_of
+from mewcode_magic.errors import one_line
 from mewcode_magic.events import Request
+from mewcode_magic.memory import Recall
 from mewcode_magic.messages import Message
 
 __all__ = ["ContextPart", "ContextReport", "report_context"]
@@ -45,12 +47,14 @@ def report_context(
     messages: Sequence[Message],
     *,
     pending: Sequence[str],
+    recall: Recall | None,
     files: Sequence[str],
     notices: Sequence[str],
 ) -> ContextReport:
     """Return the report on a request; token counts are estimates.
 
-    `pending` are the notices that the next prompt will carry, `files` the instruction files in order.
+    `pending` are the notices that the next prompt will carry, `recall` is what was found for the last one,
+    `files` are the instruction files in order.
     """
     prompts = sum(message.is_prompt for message in messages)
     conversation = estimate_tokens_of(request.messages) - estimate_tokens(reminder.text)
@@ -79,6 +83,10 @@ def report_context(
             f"messages: {len(messages):,}, prompts among them: {prompts:,}" if messages else "not begun",
         ),
     ]
+    if recall is not None:
+        names = ", ".join(memory.slug for memory in recall.memories)
+        note = f"{names}: {recall.why}" if names else recall.why
+        parts.append(ContextPart("recalled last", 0, recall.text, one_line(note)))
     if pending:
         text = "\n".join(pending)
         parts.append(ContextPart("notices", estimate_tokens(text), text, "go with the next prompt"))

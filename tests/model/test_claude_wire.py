@@ -15,9 +15,10 @@ from anthropic.types import ModelParam
 from api_server import ApiServer, Block, Fault
 
 from mewcode_magic import errors
+from mewcode_magic.config import MewCode
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta, ThinkingDelta
 from mewcode_magic.messages import Usage
-from mewcode_magic.model import DEFAULT_MODEL, SIDE_MODEL, choose_model
+from mewcode_magic.model import DEFAULT_MODEL, SIDE_MODEL, Models
 from mewcode_magic.model.claude import Claude
 
 KEY = "sk-ant-api03-n0tARealKeyAtAll-0123456789"
@@ -630,8 +631,11 @@ def test_default_models_are_the_newest_of_the_sdk(family: str, default: str) -> 
 
 
 def test_model_is_chosen_by_name_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert choose_model().name == "offline"
-    assert choose_model("claude-x").name == "claude-x"
+    models = Models(settings=MewCode())
+    assert models.main().name == "offline"
+    assert models.main("claude-x").name == "claude-x"
+    assert Models("claude-y", settings=MewCode(model="claude-z")).main().name == "claude-y"
+    assert Models(settings=MewCode(model="claude-z")).main().name == "claude-z"
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://localhost:11434")
-    assert choose_model().name == DEFAULT_MODEL
-    assert choose_model("offline").name == "offline"
+    assert models.main().name == DEFAULT_MODEL
+    assert models.main("offline").name == "offline"

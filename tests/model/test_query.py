@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import AnswerUnusable, KeyRefused, ModelError
-from mewcode_magic.events import Query
-from mewcode_magic.model import SIDE_MODEL, Scripted, choose_model, choose_side_model
+from mewcode_magic.events import Model, Query
+from mewcode_magic.model import SIDE_MODEL, Models, Scripted
 from mewcode_magic.model.answer import read_answer
 from mewcode_magic.model.claude import Claude
 
@@ -91,22 +91,34 @@ def test_a_script_answers_by_kind_and_in_order() -> None:
     assert [query.kind for query in model.queries] == ["recall"] * 4
 
 
+def side_of(main: str | Scripted | None = None, **settings: str) -> tuple[Model, Model]:
+    models = Models(main, settings=MewCode(**settings))
+    return models.main(), models.side(models.main())
+
+
 def test_a_small_model_answers_beside_claude(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
-    assert choose_side_model(choose_model(), settings=MewCode()).name == SIDE_MODEL
-    settings = MewCode(side_model="claude-other")
-    assert choose_side_model(choose_model(), settings=settings).name == "claude-other"
+    assert side_of()[1].name == SIDE_MODEL
+    assert side_of(side_model="claude-other")[1].name == "claude-other"
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
-    assert choose_side_model(choose_model(), settings=MewCode()).name == SIDE_MODEL
+    assert side_of()[1].name == SIDE_MODEL
 
 
 def test_another_server_is_asked_for_the_main_model_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://localhost:11434")
-    main = choose_model("qwen3")
-    assert choose_side_model(main, settings=MewCode()) is main
+    main, side = side_of("qwen3")
+    assert side is main
 
 
-@pytest.mark.parametrize("main", [Scripted([]), choose_model("offline")])
-def test_other_models_answer_for_themselves(main: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("main", [Scripted([]), "offline"])
+def test_other_models_answer_for_themselves(main: Scripted | str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
-    assert choose_side_model(main, settings=MewCode()) is main
+    chosen, side = side_of(main)
+    assert side is chosen
+
+
+def test_a_model_is_kept_for_its_open_connection() -> None:
+    models = Models(settings=MewCode())
+    assert models.main("claude-a") is models.main("claude-a")
+    assert models.main("claude-a") is not models.main("claude-b")
+    assert models.side(models.main("claude-a")) is models.side(models.main("claude-b"))

@@ -1,0 +1,109 @@
+"""What is done behind a turn's answer: memories are extracted, and the session before gets its summary."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from mewcode_magic.background import Worker
+from mewcode_magic.config import MewCode
+from mewcode_magic.context import notice_of_summary
+from mewcode_magic.errors import one_line
+from mewcode_magic.events import Model
+from mewcode_magic.memory import Extraction, MemoryStore, extract
+from mewcode_magic.messages import Message, Usage
+from mewcode_magic.sessions import SessionInfo, SessionStore, summary_of
+
+__all__ = ["Afterwards"]
+
+T = TypeVar("T")
+
+
+class Afterwards:
+    """One thing after another in the background. A failure is told by `state`, and touches nothing else."""
+
+    def __init__(self, memory: MemoryStore, sessions: SessionStore, settings: MewCode) -> None:
+        self._memory, self._sessions, self._settings = memory, sessions, settings
+        self._worker = Worker("afterwards")
+        self._lock = threading.Lock()
+        self._usage = Usage()
+        self._summaries: list[str] = []
+        self._last = ""
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all that was done."""
+        return self._usage
+
+    @property
+    def state(self) -> str:
+        """What is being done, else what was done last and how it went; "" if nothing was."""
+        return "at work" if self._worker.busy else self._last
+
+    def extract(
+        self,
+        model: Model,
+        *,
+        messages: Sequence[Message],
+        earlier: Sequence[Message],
+        instructions: str,
+        session_id: str,
+    ) -> Future[Extraction]:
+        """Extract memories from a turn's messages; the future has the outcome, or the failure."""
+
+        def work() -> Extraction:
+            extraction = extract(
+                model,
+                self._memory,
+                messages=messages,
+                earlier=earlier,
+                instructions=instructions,
+                session_id=session_id,
+                settings=self._settings,
+                now=datetime.now(UTC),
+            )
+            done = len(extraction.written) + len(extraction.deleted)
+            self._note(extraction.usage, f"extraction: {done or 'no'} changes", *extraction.refused)
+            return extraction
+
+        return self._submit("extraction", work)
+
+    def summarize(self, model: Model, info: SessionInfo) -> None:
+        """Give a session the one line on what it was about; `take_notices` then has it."""
+
+        def work() -> None:
+            summary, usage = summary_of(self._sessions.read(info.id).messages, model)
+            self._sessions.summarize(info.id, summary)
+            self._note(usage, f"summary of session {info.id}: recorded")
+            with self._lock:
+                self._summaries.append(notice_of_summary(info, one_line(summary)))
+
+        self._submit("summary", work)
+
+    def take_notices(self) -> list[str]:
+        """Return, once, what the agent is to be told of what was done."""
+        with self._lock:
+            notices, self._summaries = self._summaries, []
+        return notices
+
+    def finish(self, seconds: float) -> bool:
+        """Wait at most `seconds` for what is being done; tell whether all was."""
+        return self._worker.finish(seconds)
+
+    def _submit(self, name: str, work: Callable[[], T]) -> Future[T]:
+        def noted() -> T:
+            try:
+                return work()
+            except Exception as error:
+                self._note(Usage(), f"{name} failed", str(error))
+                raise
+
+        return self._worker.submit(noted)
+
+    def _note(self, usage: Usage, *lines: str) -> None:
+        with self._lock:
+            self._usage += usage
+            self._last = one_line("; ".join(lines))

@@ -1,0 +1,181 @@
+"""One open session, and what its agent has been told around the prompts: front, notices, memories."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mewcode_magic.config import MewCode
+from mewcode_magic.context import (
+    ContextReport,
+    Front,
+    build_request,
+    notice_block,
+    read_front,
+    report_context,
+    system_prompt,
+)
+from mewcode_magic.errors import MewCodeError
+from mewcode_magic.events import (
+    Event,
+    Model,
+    Notice,
+    Recalled,
+    Request,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from mewcode_magic.files import shown
+from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
+from mewcode_magic.messages import Block, Message
+from mewcode_magic.sessions import Session
+from mewcode_magic.tools import ToolContext, all_tools, schema
+from mewcode_magic.turn import run_turn
+
+__all__ = ["Conversation"]
+
+
+class Conversation:
+    """A session that is gone on with. `notices` wait for the next prompt, with which they are sent."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        project: Path,
+        home: Path,
+        memory: MemoryStore,
+        settings: MewCode,
+        notices: Iterable[str] = (),
+    ) -> None:
+        self.session = session
+        self.notices = list(notices)
+        self._project, self._home = project, home
+        self._memory, self._settings = memory, settings
+        self._tools = {tool.name: tool for tool in all_tools()}
+        self._schemas = [schema(tool) for tool in self._tools.values()]
+        self._front: Front | None = None
+        self._recall: Recall | None = None
+
+    @property
+    def front(self) -> Front:
+        """What stands in front of the session, as it was on disk at its first prompt or resume."""
+        if self._front is None or not self.session.messages:
+            self._front = read_front(self._project, self._home, self._memory, self._settings)
+        return self._front
+
+    def ask(
+        self,
+        prompt: str,
+        *,
+        model: Model,
+        side: Model,
+        notebook: str | None = None,
+        cell: str | None = None,
+    ) -> Generator[Event]:
+        """Run one turn on `prompt`: yield its events as they come, `TurnEnded` last.
+
+        `side` chooses the memories, while the rest of the request is prepared. A KeyboardInterrupt is
+        recorded, told by `TurnEnded`, and raised again.
+
+        Raises:
+            MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
+        """
+        session = self.session
+        session.refresh()
+        recalling = Recalling(
+            prompt,
+            self._memory,
+            surfaced=[s for m in session.messages for s in m.recalled],
+            settings=self._settings,
+            now=datetime.now(UTC),
+            model=side,
+        )
+        notices, front = self._pending()
+        stopped: KeyboardInterrupt | None = None
+        try:
+            recall = recalling.result()
+        except KeyboardInterrupt as error:
+            stopped, recall = error, Recall([], [], "", why="the user stopped it")
+        except MewCodeError as error:  # what memory cannot give must not cost the answer
+            recall = Recall([], [], "", why=str(error))
+            yield Notice(f"No memory was recalled: {error}")
+        injected: list[Block] = [{"type": "text", "text": recall.text}] if recall.text else []
+        if notices:
+            injected.append(notice_block(notices))
+        session.append(
+            Message(
+                role="user",
+                content=prompt,
+                injected=injected,
+                recalled=recall.surfaced,
+                notebook=notebook,
+                cell=cell,
+            )
+        )
+        self._front, self._recall, self.notices = front, recall, []
+        if recall.surfaced:
+            yield Recalled(tuple(recall.surfaced), recall.by)
+
+        def request() -> Request:
+            if stopped is not None:
+                raise stopped
+            return self.request()
+
+        for event in self._turn(model, request):
+            yield replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+
+    def _turn(self, model: Model, request: Callable[[], Request]) -> Iterator[Event]:
+        """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""
+        session = self.session
+        context = ToolContext(session.id, self._project, self._memory, self._settings)
+        before: dict[str, Memory] = {}
+        try:
+            for event in run_turn(model, session, request, self._tools, context):
+                match event:
+                    case ToolStarted(name="Remember"):
+                        before = self._memory.snapshot()
+                    case ToolEnded(name="Remember"):
+                        self._front = self.front.learned(before, self._memory.snapshot())
+                    case TurnEnded():
+                        session.end_turn()
+                yield event
+        except BaseException:
+            with contextlib.suppress(Exception):  # the first failure is the one to tell
+                session.end_turn()
+            raise
+
+    def _pending(self) -> tuple[list[str], Front]:
+        """Return what the agent must be told with the next prompt, and the front once it is told."""
+        messages = self.session.messages
+        stopped = bool(messages) and messages[-1].interrupted
+        notices = ["Your previous answer was stopped before its end."] if stopped else []
+        news, front = self.front.news(self._memory)
+        return [*self.notices, *notices, *news], front
+
+    def request(self) -> Request:
+        """Return the request for the session as it stands now."""
+        return build_request(
+            self.session.messages,
+            system=system_prompt(self._project),
+            reminder=self.front.reminder.text,
+            tools=self._schemas,
+            max_tokens=self._settings.max_tokens,
+        )
+
+    def report(self) -> ContextReport:
+        """Return what the next request would hold beside the prompt itself."""
+        front = self.front
+        return report_context(
+            self.request(),
+            front.reminder,
+            self.session.messages,
+            pending=self._pending()[0],
+            recall=self._recall,
+            files=[shown(path) for path in front.instructions.files],
+            notices=[*front.instructions.notices, *self._memory.notices],
+        )
