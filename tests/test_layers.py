@@ -12,7 +12,7 @@ PACKAGE = Path(mewcode_magic.__file__).parent
 LAYERS = [
     ["__init__", "errors", "messages", "clock", "prompts", "background"],
     ["files", "events"],
-    ["config", "project"],
+    ["config", "project", "credentials"],
     ["sessions", "memory", "instructions", "kernel"],
     ["model", "tools", "context"],
     ["turn", "afterwards"],
