@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labelled_memories import HELD_OUT, MEMORIES, TUNED, Question, figures
 
 from mewcode_magic.memory.ranking import rank_by_keywords
 from mewcode_magic.memory.record import Memory
-
-LABELLED = json.loads((Path(__file__).parent / "labelled.json").read_text(encoding="utf-8"))
-STORE = [Memory(**memory) for memory in LABELLED["memories"]]
 
 POLARS = Memory("prefers-polars", "when writing dataframe code, use polars", "user", "No pandas in new code.")
 DEPLOY = Memory("deploy-script", "how to deploy to production", "project", "Run scripts/deploy.sh.")
@@ -33,28 +31,23 @@ def about(name: str = "other", description: str = "other", body: str = "other", 
 # --- the labelled questions
 
 
-@pytest.fixture(scope="module")
-def answers() -> list[tuple[set[str], set[str]]]:
-    """For each labelled question the memories expected, and those found."""
-    return [(set(q["expected"]), set(names(q["question"], STORE))) for q in LABELLED["questions"]]
-
-
-def test_labelled_questions_find_their_memories_and_the_others_find_none(answers) -> None:
-    """The figures to beat, by keywords alone: 78 of 82 found, 2 of 39 found in vain."""
-    answerable = [found & expected for expected, found in answers if expected]
-    unanswerable = [found for expected, found in answers if not expected]
-    assert sum(map(bool, answerable)) >= 0.93 * len(answerable)
-    assert sum(map(bool, unanswerable)) <= 0.06 * len(unanswerable)
-
-
-def test_most_of_what_is_found_was_expected(answers) -> None:
-    found = sum(len(found) for _, found in answers)
-    assert sum(len(found & expected) for expected, found in answers) >= 0.75 * found
+@pytest.mark.parametrize(
+    ("questions", "hits", "in_vain"),
+    [(TUNED, 0.88, 0.18), (HELD_OUT, 0.76, 0.24)],
+    ids=["tuned", "held out"],
+)
+def test_labelled_questions_find_their_memories_and_the_others_find_none(
+    questions: list[Question], hits: float, in_vain: float
+) -> None:
+    """The margins leave room for two or three questions each."""
+    found = figures(rank_by_keywords, questions)
+    assert found.hit_at_1 >= hits * found.answerable
+    assert found.recalled_in_vain <= in_vain * found.unanswerable
 
 
 def test_labelled_questions_without_an_answer_find_none_in_stores_of_three() -> None:
-    stores = [STORE[i : i + 3] for i in range(0, len(STORE), 3)]
-    unanswerable = [q["question"] for q in LABELLED["questions"] if not q["expected"]]
+    stores = [MEMORIES[i : i + 3] for i in range(0, len(MEMORIES), 3)]
+    unanswerable = [q.question for q in TUNED + HELD_OUT if not q.expected]
     in_vain = sum(bool(names(question, store)) for question in unanswerable for store in stores)
     assert in_vain <= 0.01 * len(stores) * len(unanswerable)
 
@@ -107,7 +100,7 @@ def test_one_shared_word_of_a_long_question_is_not_enough() -> None:
 
 def test_pasted_code_finds_nothing_by_chance() -> None:
     code = Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8")
-    assert len(names(code[:2000], STORE)) <= 1
+    assert len(names(code[:2000], MEMORIES)) <= 1
 
 
 # --- order
