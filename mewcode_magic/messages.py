@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, TypeAlias
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Block", "Message", "Surfaced", "Usage", "escape_tags"]
+__all__ = ["Block", "Message", "Surfaced", "Time", "Usage", "escape_tags"]
 
 Block: TypeAlias = dict[str, Any]
 """One content block, exactly as the API gives or takes it."""
+
+Time: TypeAlias = float | Annotated[datetime, msgspec.Meta(tz=True)]
+"""A point in time: Unix seconds, or a datetime with its offset."""
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -56,8 +60,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: Literal["user", "assistant"]
     content: str | list[Block]
     injected: list[Block] = []
-    ts: float | None = None
-    """Unix seconds at which it was recorded."""
+    time: Time | None = msgspec.field(name="ts", default=None)
+    """When it was recorded, as its record says it; `ts` says it in one unit."""
     recalled: list[Surfaced] = []
     """On a prompt: the memories that stand in `injected`."""
     notebook: str | None = None
@@ -69,6 +73,14 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """On an assistant message: the user stopped it, or it broke off; this is what had arrived."""
     variables: dict[str, list[str]] = {}
     """On a message of results: the names that each call bound in the user's namespace, by call id."""
+
+    @property
+    def ts(self) -> float | None:
+        """Unix seconds at which it was recorded.
+
+        Worked out when asked for: in a long session that costs as much as reading the record did.
+        """
+        return self.time.timestamp() if isinstance(self.time, datetime) else self.time
 
     def blocks(self) -> list[Block]:
         """Return all content in sending order as blocks: `injected` first, a string as a text block."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
+import orjson
 
-from mewcode_magic.messages import Block, Message, Surfaced, Usage
+from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions.records import Dialect, Result, read_line, result_block
 
 __all__ = ["Entry", "entries_of", "entry_of", "marker_entry"]
@@ -23,41 +23,6 @@ _Known = TypeVar("_Known", Message, Result)
 _FIRST, _END = -62_135_596_800, 253_402_300_799
 """Unix seconds of the years 1 to 9999: the times that both dialects can tell."""
 
-
-class _RoleResult(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="role", tag="tool_result"):
-    tool_use_id: str
-    content: str | list[Block]
-    is_error: bool = False
-    variables: list[str] = []
-    ts: int
-
-
-class _TypedUser(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="type", tag="user"):
-    content: str | list[Block]
-    injected: list[Block] = []
-    recalled: list[Surfaced] = []
-    notebook: str | None = None
-    cell: str | None = None
-    timestamp: str
-
-
-class _TypedAssistant(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="type", tag="assistant"):
-    content: str | list[Block]
-    model: str | None = None
-    usage: Usage | None = None
-    interrupted: bool = False
-    timestamp: str
-
-
-class _TypedResult(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="type", tag="tool_result"):
-    content: str | list[Block]
-    variables: list[str] = []
-    timestamp: str
-    tool_use_id: str
-    is_error: bool
-
-
-_encode_lines = msgspec.json.Encoder().encode_lines
 _encode_into = msgspec.json.Encoder().encode_into
 _LINE_END = ord("\n")
 _replace = msgspec.structs.replace
@@ -76,8 +41,8 @@ def entry_of(
     if dialect == "typed":
         return _typed_entry(message)
     # In the role dialect a prompt or reply is the very message, without what it leaves open.
-    ts = message.ts
-    recorded = _replace(message, ts=int(time.time()) if ts is None else _seconds(ts))
+    now = message.time is None
+    recorded = _replace(message, time=int(time.time()) if now else _seconds(message.ts))
     try:
         _encode_into(recorded, buffer)
     except ValueError:
@@ -90,8 +55,8 @@ def entry_of(
 def entries_of(message: Message, dialect: Dialect) -> list[Entry]:
     """Return the lines that record a message; reading them gives back the messages in the entries.
 
-    These have the time that is recorded, in Unix seconds: the message's own, else the present. A result is a
-    record of its own. What a user message holds beside text goes to `injected`: its content is a string.
+    These have the time that is recorded: the message's own, else the present. A result is a record of its
+    own. What a user message holds beside text goes to `injected`: its content is a string.
     """
     if (entry := entry_of(message, dialect, bytearray())) is not None:
         return [(bytes(entry[0]), entry[1])]
@@ -115,34 +80,31 @@ def marker_entry(kind: Literal["title", "summary"], text: str, dialect: Dialect)
     """Return the line of a record that stands beside the conversation."""
     if dialect == "role":
         return _line({"role": kind, "content": text, "ts": _seconds(None)})[0], None
-    return _line({"type": kind, "content": text, "timestamp": _stamp(None)[1]})[0], None
+    return _line({"type": kind, "content": text, "timestamp": _date(None)})[0], None
 
 
 def _typed_entry(message: Message) -> tuple[bytes, Message]:
-    ts, stamp = _stamp(message.ts)
-    record: _TypedUser | _TypedAssistant
-    if message.role == "assistant":
-        record = _TypedAssistant(
-            content=message.content,
-            model=message.model,
-            usage=message.usage,
-            interrupted=message.interrupted,
-            timestamp=stamp,
-        )
+    recorded = _replace(message, time=datetime.now(UTC) if message.time is None else _date(message.ts))
+    record: dict[str, Any] = {"type": message.role, "content": message.content}
+    if message.role == "user":
+        if message.injected:
+            record["injected"] = message.injected
+        if message.recalled:
+            record["recalled"] = message.recalled
+        if message.notebook is not None:
+            record["notebook"] = message.notebook
+        if message.cell is not None:
+            record["cell"] = message.cell
     else:
-        record = _TypedUser(
-            content=message.content,
-            injected=message.injected,
-            recalled=message.recalled,
-            notebook=message.notebook,
-            cell=message.cell,
-            timestamp=stamp,
-        )
-    try:
-        return _encode_lines((record,)), _replace(message, ts=ts)
-    except ValueError:
-        line = _line(record)[0]
-        return line, _read_back(line, Message)
+        if message.model is not None:
+            record["model"] = message.model
+        if message.usage is not None:
+            record["usage"] = message.usage
+        if message.interrupted:
+            record["interrupted"] = True
+    record["timestamp"] = recorded.time
+    line, exact = _line(record)
+    return line, recorded if exact else _read_back(line, Message)
 
 
 def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> list[Entry]:
@@ -150,30 +112,36 @@ def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> 
     lines: list[bytes] = []
     content: list[Block] = []
     variables: dict[str, list[str]] = {}
-    seconds, (ts, stamp) = _seconds(message.ts), _stamp(message.ts)
+    stamp = _seconds(message.ts) if dialect == "role" else _date(message.ts)
     for block in blocks:
         call = str(block.get("tool_use_id", ""))
-        said = _result_content(block.get("content"))
-        failed = block.get("is_error") is True
-        bound = message.variables.get(call, [])
-        line, exact = _line(
-            _RoleResult(tool_use_id=call, content=said, is_error=failed, variables=bound, ts=seconds)
-            if dialect == "role"
-            else _TypedResult(
-                content=said, variables=bound, timestamp=stamp, tool_use_id=call, is_error=failed
-            )
+        result = Result(
+            tool_use_id=call,
+            content=_result_content(block.get("content")),
+            is_error=block.get("is_error") is True,
+            variables=message.variables.get(call, []),
         )
-        result = Result(tool_use_id=call, content=said, is_error=failed, variables=bound)
+        line, exact = _line(_result_record(result, stamp))
         if not exact:
             result = _read_back(line, Result)
         lines.append(line)
         content.append(result_block(result))
         if result.variables:
             variables[result.tool_use_id] = result.variables
-    recorded = Message(
-        role="user", content=content, ts=seconds if dialect == "role" else ts, variables=variables
-    )
+    ts = stamp if isinstance(stamp, int) else stamp.timestamp()
+    recorded = Message(role="user", content=content, time=ts, variables=variables)
     return [*((line, None) for line in lines[:-1]), (lines[-1], recorded)]
+
+
+def _result_record(result: Result, stamp: int | datetime) -> dict[str, Any]:
+    """Return a result's record; the form of its time tells the dialect."""
+    call, said = {"tool_use_id": result.tool_use_id}, {"content": result.content}
+    bound = {"variables": result.variables} if result.variables else {}
+    if isinstance(stamp, datetime):
+        failed = {"is_error": result.is_error}
+        return {"type": "tool_result", **said, **bound, "timestamp": stamp, **call, **failed}
+    failed = {"is_error": True} if result.is_error else {}
+    return {"role": "tool_result", **call, **said, **failed, **bound, "ts": stamp}
 
 
 def _result_content(content: Any) -> str | list[Block]:
@@ -183,34 +151,25 @@ def _result_content(content: Any) -> str | list[Block]:
 
 
 def _seconds(ts: float | None) -> int:
-    """Return a time as the role dialect has it."""
+    """Return a time, in Unix seconds, as the role dialect has it; one that no calendar has is the present."""
     return int(time.time() if ts is None or not _FIRST <= ts < _END else ts)
 
 
-def _stamp(ts: float | None) -> tuple[float, str]:
-    """Return a time as the typed dialect has it, and before that in Unix seconds as it is read again."""
-    micros = time.time_ns() // 1000
-    if ts is not None and _FIRST <= ts < _END:
-        micros = round(ts * 1_000_000)
-    seconds, fraction = divmod(micros, 1_000_000)
-    return micros / 1_000_000, f"{_second(seconds)}.{fraction:06d}+00:00"
-
-
-@lru_cache(maxsize=1)
-def _second(seconds: int) -> str:
-    """Return a second of UTC; what is written in the same one shares it."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
+def _date(ts: float | None) -> datetime:
+    """Return a time, in Unix seconds, as the typed dialect has it, likewise."""
+    return datetime.now(UTC) if ts is None or not _FIRST <= ts < _END else datetime.fromtimestamp(ts, UTC)
 
 
 def _line(record: Any) -> tuple[bytes, bool]:
-    """Return the record as a line, and whether that says exactly what the record does.
+    """Return the record as a line, and whether that certainly says exactly what the record does.
 
     It does not where a string holds half of a surrogate pair, which no UTF-8 can say.
     """
     try:
-        return _encode_lines((record,)), True
-    except ValueError:
-        text = json.dumps(msgspec.to_builtins(record), ensure_ascii=False, separators=(",", ":"))
+        return orjson.dumps(record, default=msgspec.to_builtins, option=orjson.OPT_APPEND_NEWLINE), True
+    except TypeError:  # numbers over 64 bits too
+        plain = msgspec.to_builtins(record, builtin_types=(datetime,))
+        text = json.dumps(plain, default=datetime.isoformat, ensure_ascii=False, separators=(",", ":"))
         whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return f"{whole}\n".encode(), False
 

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from mewcode_magic.messages import Block, Message, Surfaced, Usage
+from mewcode_magic.messages import Block, Message, Surfaced, Time, Usage
 from mewcode_magic.sessions.salvage import salvage
 
 __all__ = [
@@ -128,7 +128,8 @@ def record_of(value: Any) -> Record | None:
     kind = _kind(value)
     if kind is None:
         return None
-    ts = _time(value)
+    time = _time(value)
+    ts = seconds_of(time) if isinstance(time, datetime) else time
     if kind in MARKERS:
         marker = Marker(kind, value.get("content"), ts)
         return None if kind == "compact_boundary" and not _is_complete(marker.content) else marker
@@ -148,7 +149,7 @@ def record_of(value: Any) -> Record | None:
         if name in value and (fitting := _fitting(value[name], form)) is not None
     }
     role: Literal["user", "assistant"] = "user" if kind == "user" else "assistant"
-    return Message(role=role, content=content, ts=ts, usage=_usage(value.get("usage")), **extras)
+    return Message(role=role, content=content, time=time, usage=_usage(value.get("usage")), **extras)
 
 
 def dialect_of_id(session_id: str) -> Dialect:
@@ -211,13 +212,14 @@ def _is_content(content: Any) -> bool:
     )
 
 
-def _time(value: dict[str, Any]) -> float | None:
-    ts, stamp = value.get("ts"), value.get("timestamp")
+def _time(value: dict[str, Any]) -> Time | None:
+    ts = value.get("ts")
+    stamp = ts if isinstance(ts, str) else value.get("timestamp")
     try:
         if isinstance(ts, int | float) and not isinstance(ts, bool):
             return float(ts)
         if isinstance(stamp, str):
-            return seconds_of(datetime.fromisoformat(stamp))
+            return _with_offset(datetime.fromisoformat(stamp))
     except (ValueError, OverflowError):
         pass
     return None
@@ -225,7 +227,11 @@ def _time(value: dict[str, Any]) -> float | None:
 
 def seconds_of(stamp: datetime) -> float:
     """Return Unix seconds; a time without an offset is UTC, as older files have it."""
-    return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
+    return _with_offset(stamp).timestamp()
+
+
+def _with_offset(stamp: datetime) -> datetime:
+    return stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
 
 
 def _usage(value: Any) -> Usage | None:

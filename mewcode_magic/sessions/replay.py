@@ -114,7 +114,7 @@ class Replay:
     def _add_result(self, result: Result) -> None:
         """Take a result; it joins the ones before it, if nothing was said between."""
         if self._results is None or not self.messages or self.messages[-1] is not self._results:
-            self._results = Message(role="user", content=[], ts=result.ts)
+            self._results = Message(role="user", content=[], time=result.ts)
             self.messages.append(self._results)
         # The message is frozen for everybody else; here it is still being read.
         cast("list[Block]", self._results.content).append(result_block(result))
@@ -123,7 +123,7 @@ class Replay:
 
     def _add_summary(self, marker: Marker, summary: str) -> None:
         if summary.strip():
-            self.messages.append(Message(role="user", content=COMPACTED + summary, ts=marker.ts))
+            self.messages.append(Message(role="user", content=COMPACTED + summary, time=marker.ts))
 
     def _compact(self, boundary: Marker) -> None:
         """Begin again with what a boundary holds in place of all that stands before it."""

@@ -352,4 +352,4 @@ def _missing(messages: list[Message], known: list[Message]) -> list[Message]:
 
 def _text(message: Message) -> str:
     """Return a text that equal messages share, whether their time is written as 1 or as 1.0."""
-    return repr(msgspec.structs.replace(message, ts=None if message.ts is None else float(message.ts)))
+    return repr(msgspec.structs.replace(message, time=None if message.ts is None else float(message.ts)))

@@ -9,7 +9,7 @@ CONVERSATION = [
         role="user",
         content="load {a: $1}\n*now*",
         injected=[{"type": "text", "text": "<system-reminder>hidden</system-reminder>"}],
-        ts=1_795_900_000.0,
+        time=1_795_900_000.0,
     ),
     Message(
         role="assistant",
@@ -79,6 +79,6 @@ def test_no_messages_are_no_text() -> None:
 
 @pytest.mark.parametrize("ts", [1e300, -1e300, 1e18, -62_135_596_800.0])
 def test_time_that_no_calendar_has_does_not_cost_the_transcript(ts: float) -> None:
-    told = transcript_text([Message(role="user", content="hello", ts=ts)])
+    told = transcript_text([Message(role="user", content="hello", time=ts)])
     assert told.startswith("You")
     assert told.endswith("\nhello")

@@ -1,6 +1,7 @@
 """One line of a session file, read as a value: both dialects, and all that stands in files in the wild."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from mewcode_magic.sessions.records import (
     read_line,
 )
 
-KEYS = sorted({*Message.__struct_fields__, *Result.__struct_fields__, "type", "timestamp"})
+KEYS = sorted({*Message.__struct_encode_fields__, *Result.__struct_fields__, "type", "timestamp"})
+STAMP = datetime.fromtimestamp(START, UTC) + timedelta(microseconds=123_456)
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -35,9 +37,28 @@ def only(record: dict[str, Any] | bytes) -> Any:
 
 
 def test_prompt_and_reply_are_read_in_both_dialects() -> None:
-    assert only(role("user", "hi")) == Message(role="user", content="hi", ts=START)
+    assert only(role("user", "hi")) == Message(role="user", content="hi", time=START)
     blocks = [{"type": "text", "text": "ho"}]
-    assert only(typed("assistant", blocks)) == Message(role="assistant", content=blocks, ts=START + 0.123456)
+    assert only(typed("assistant", blocks)) == Message(role="assistant", content=blocks, time=STAMP)
+
+
+@pytest.mark.parametrize("read", [only, lambda record: typed_record(line(record))])
+@pytest.mark.parametrize(
+    "stamp",
+    ["2026-06-18T09:15:00.123456+00:00", "2026-06-18T09:15:00.123456Z", "2026-06-18T14:45:00.123456+05:30"],
+)
+def test_time_of_a_typed_record_is_told_in_seconds_whatever_its_offset(read: Any, stamp: str) -> None:
+    assert read(typed("user", "hi", stamp)).ts == START + 0.123456
+    assert read(typed("assistant", "hi", stamp)).time == STAMP
+
+
+@pytest.mark.parametrize("read", [only, lambda record: role_message(line(record))])
+def test_time_is_read_in_the_form_of_the_other_dialect_too(read: Any) -> None:
+    assert read(role("user", "hi") | {"ts": "2026-06-18T09:15:00.123456+00:00"}).ts == START + 0.123456
+
+
+def test_time_without_an_offset_is_utc() -> None:
+    assert only(typed("user", "hi", "2026-06-18T09:15:00.123456")).time == STAMP
 
 
 def test_result_is_read_in_both_dialects() -> None:
@@ -90,7 +111,9 @@ def test_counts_that_the_api_leaves_open_are_zero() -> None:
 
 
 def test_unknown_keys_are_left_out() -> None:
-    assert only(role("user", "hi", uuid="x", parent={"a": 1})) == Message(role="user", content="hi", ts=START)
+    assert only(role("user", "hi", uuid="x", parent={"a": 1})) == Message(
+        role="user", content="hi", time=START
+    )
 
 
 @pytest.mark.parametrize("kind", ["system_prompt", "compression", "title", "summary", "trimmed", "imported"])
@@ -192,7 +215,7 @@ def test_half_of_a_surrogate_pair_is_replaced_and_a_pair_is_joined() -> None:
         rb'{"role":"user","content":"\ud83d cut","k":"\udc00","injected":[{"t":"\ud83d\ude00"}],"ts":1}'
     )
     assert found.records == [
-        Message(role="user", content="\N{REPLACEMENT CHARACTER} cut", injected=[{"t": "😀"}], ts=1)
+        Message(role="user", content="\N{REPLACEMENT CHARACTER} cut", injected=[{"t": "😀"}], time=1)
     ]
 
 

@@ -46,7 +46,7 @@ def results(
         )
         if variable:
             variables[call] = variable
-    return Message(role="user", content=content, ts=ts, variables=variables)
+    return Message(role="user", content=content, time=ts, variables=variables)
 
 
 messages = st.one_of(
@@ -58,7 +58,7 @@ messages = st.one_of(
         recalled=st.lists(st.builds(Surfaced, any_text, any_text), max_size=2),
         notebook=names,
         cell=names,
-        ts=times,
+        time=times,
     ),
     st.builds(
         Message,
@@ -67,7 +67,7 @@ messages = st.one_of(
         model=names,
         usage=st.none() | st.builds(Usage, *[st.integers(0, 10**9)] * 4),
         interrupted=st.booleans(),
-        ts=times,
+        time=times,
     ),
     st.builds(
         results,
@@ -119,7 +119,7 @@ def test_what_is_recorded_is_the_message_with_its_time(message: Message, dialect
     if message.ts is not None:
         assert math.isclose(recorded.ts, message.ts, abs_tol=1 if dialect == "role" else 1e-6)
     for name in message.__struct_fields__:
-        assert name == "ts" or getattr(recorded, name) == getattr(message, name)
+        assert name == "time" or getattr(recorded, name) == getattr(message, name)
 
 
 @given(messages)
@@ -240,7 +240,7 @@ def test_results_beside_other_blocks_become_two_messages(dialect: Dialect) -> No
 @pytest.mark.parametrize("ts", [math.nan, math.inf, -1e300, 1e300])
 @pytest.mark.parametrize("dialect", ["role", "typed"])
 def test_time_that_no_calendar_has_becomes_the_present(ts: float, dialect: Dialect) -> None:
-    ((_, recorded),) = entries_of(Message(role="user", content="x", ts=ts), dialect)
+    ((_, recorded),) = entries_of(Message(role="user", content="x", time=ts), dialect)
     assert recorded is not None
     assert recorded.ts is not None
     assert 1.7e9 < recorded.ts < 1e10
