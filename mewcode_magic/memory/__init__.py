@@ -5,7 +5,9 @@ from mewcode_magic.memory.deleted import DeletedMemory
 from mewcode_magic.memory.explicit import expiry, memory_from_text
 from mewcode_magic.memory.extract import Extraction, extract
 from mewcode_magic.memory.first_use import first_use
+from mewcode_magic.memory.fix import Mended
 from mewcode_magic.memory.folder import Problem
+from mewcode_magic.memory.importing import Imported, import_memories, import_older_files
 from mewcode_magic.memory.legacy import legacy_memories
 from mewcode_magic.memory.ranking import rank_by_keywords
 from mewcode_magic.memory.recall import Recall, Recalling, recall
@@ -19,8 +21,10 @@ __all__ = [
     "Changes",
     "DeletedMemory",
     "Extraction",
+    "Imported",
     "Memory",
     "MemoryStore",
+    "Mended",
     "Place",
     "Problem",
     "Recall",
@@ -29,6 +33,8 @@ __all__ = [
     "expiry",
     "extract",
     "first_use",
+    "import_memories",
+    "import_older_files",
     "legacy_memories",
     "memory_from_text",
     "rank_by_keywords",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import unicodedata
@@ -106,7 +107,7 @@ class Memory:
         """The moment from which its age counts: `updated`, else `created`, else the file's time."""
         return self.updated or self.created or self.modified
 
-    @property
+    @functools.cached_property
     def body_key(self) -> str:
         """The body without case and white space: two memories with the same one say the same."""
         return "".join(self.body.split()).casefold()
@@ -120,6 +121,7 @@ class Memory:
         return self.expires is not None and self.expires <= now
 
 
+@functools.lru_cache(maxsize=4096)
 def slug_of(name: str) -> str:
     """Return the file name, without `.md`, for a memory's name.
 

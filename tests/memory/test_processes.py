@@ -105,4 +105,5 @@ def test_a_process_killed_while_saving_leaves_the_old_or_the_new(
         store.save(replace(POLARS, name="after", body=f"after-{delay}"))
         store.save(replace(POLARS, name="ours", type="project", body=f"ours-{delay}"))
         kinds = {problem.kind for problem in store.check()}
-        assert kinds <= {"same name", "same body"}, "a kill between the two steps of a move leaves both files"
+        # A kill between the two steps of a move leaves both files; texts of one number are alike.
+        assert kinds <= {"same name", "same body", "alike"}
