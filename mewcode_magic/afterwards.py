@@ -30,7 +30,8 @@ class Afterwards:
         self._worker = Worker("afterwards")
         self._lock = threading.Lock()
         self._usage = Usage()
-        self._summaries: list[str] = []
+        self._notices: list[tuple[str, str]] = []
+        """Sessions whose agent is to be told something, and what."""
         self._last = ""
 
     @property
@@ -71,23 +72,23 @@ class Afterwards:
 
         return self._submit("extraction", work)
 
-    def summarize(self, model: Model, info: SessionInfo) -> None:
-        """Give a session the one line on what it was about; `take_notices` then has it."""
+    def summarize(self, model: Model, info: SessionInfo, *, tell: str) -> None:
+        """Give a session the one line on what it was about; `take_notices` then has it for session `tell`."""
 
         def work() -> None:
             summary, usage = summary_of(self._sessions.read(info.id).messages, model)
             self._sessions.summarize(info.id, summary)
             self._note(usage, f"summary of session {info.id}: recorded")
             with self._lock:
-                self._summaries.append(notice_of_summary(info, one_line(summary)))
+                self._notices.append((tell, notice_of_summary(info, one_line(summary))))
 
         self._submit("summary", work)
 
-    def take_notices(self) -> list[str]:
-        """Return, once, what the agent is to be told of what was done."""
+    def take_notices(self, session_id: str) -> list[str]:
+        """Return, once, what the agent of a session is to be told of what was done."""
         with self._lock:
-            notices, self._summaries = self._summaries, []
-        return notices
+            notices, self._notices = self._notices, []
+        return [text for told, text in notices if told == session_id]
 
     def finish(self, seconds: float) -> bool:
         """Wait at most `seconds` for what is being done; tell whether all was."""

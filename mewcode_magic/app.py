@@ -29,6 +29,8 @@ from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore
 __all__ = ["Mew", "Status"]
 
 EXIT_SECONDS = 2.0
+UNNOTICED_SECONDS = 0.05
+"""What a cell may take longer, so that what rules extract at once is told with the answer."""
 """What background work is given when the kernel ends, which Jupyter kills a little later."""
 
 
@@ -229,7 +231,7 @@ class Mew:
     ) -> Future[Extraction] | None:
         """Begin what is done behind a turn; `before` messages stood in front of it."""
         if self._earlier is not None:
-            self._afterwards.summarize(side, self._earlier)
+            self._afterwards.summarize(side, self._earlier, tell=conversation.session.id)
             self._earlier = None
         if event.stop == "interrupted" or self.settings.extract == "off":
             return None
@@ -242,9 +244,9 @@ class Mew:
             session_id=conversation.session.id,
         )
         nobody_there = self._shell is not None and not can_ask(self._shell)
-        if self.settings.extract == "wait" or nobody_there:
-            with contextlib.suppress(KeyboardInterrupt):  # stops the waiting, not what is waited for
-                wait([extraction])
+        forever = self.settings.extract == "wait" or nobody_there
+        with contextlib.suppress(KeyboardInterrupt):  # stops the waiting, not what is waited for
+            wait([extraction], timeout=None if forever else UNNOTICED_SECONDS)
         return extraction
 
     def _tell_of_earlier_session(self, conversation: Conversation) -> None:
@@ -252,7 +254,7 @@ class Mew:
 
         One that has no summary yet gets it behind this turn; the next prompt then brings it.
         """
-        notices = self._afterwards.take_notices()
+        notices = self._afterwards.take_notices(conversation.session.id)
         if not conversation.session.messages:
             earlier = next((info for info in self.sessions.list() if self._is_over(info)), None)
             summary = earlier.summary if earlier is not None else ""
@@ -276,6 +278,7 @@ class Mew:
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""
         return self._current.report()
+        self._tell_of_earlier_session(self._current)
 
     # -- memory and status -----------------------------------------------------------------------------
 
@@ -295,6 +298,7 @@ class Mew:
             StorageError: the file cannot be written.
         """
         memory = memory_from_text(
+            CredentialRefused: it seems to hold a credential.
             text, type=type, name=name, description=description, expires=expires, now=datetime.now(UTC)
         )
         return self.memory.save(memory, rename_if_taken=name is None)

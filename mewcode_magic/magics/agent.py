@@ -45,6 +45,7 @@ class AgentMagics(MewMagics):
         if options.new:
             self.mew.new()
         ended = show_turn(self.mew.ask(prompt, model=options.model), shell=self.shell)
+        self.screen.tell_late(ended)
         if output:
             self.shell.user_ns[output] = ended.text
         fill_counts(self.mew.sessions)

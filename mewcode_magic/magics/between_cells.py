@@ -44,6 +44,7 @@ class BetweenCells:
     def _before(self, _info: object) -> None:
         self._heard_a_beginning = True
         self._running.set()
+        self._screen.catch_up()
 
     def _after(self, _result: object) -> None:
         self._running.clear()

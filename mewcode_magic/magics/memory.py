@@ -150,14 +150,11 @@ def _told(saved: Saved) -> list[str]:
     what = f"the {memory.type} memory {memory.name!r} in {shown(saved.path)}"
     if saved.action == "unchanged":
         return [f"Remembered already: {what}.", *notes]
-    undo = {
-        "created": f"%forget {memory.slug}",
-        "updated": f"%memory restore {memory.slug}",
-        "moved": f"%memory restore {memory.slug}, then %forget --type {memory.type} {memory.slug}",
-    }[saved.action]
+    from mewcode_magic.render import undo_of
+
     return [
-        f"{saved.action.capitalize()}: {what} ({_seen_by_git(saved.path)}).",
-        f"Change it there, or undo: {undo}",
+        f"{saved.action.capitalize()}: {what} ({seen_by_git(saved.path)}).",
+        f"Change it there, or undo: {undo_of(saved)}",
         *notes,
     ]
 

@@ -11,6 +11,7 @@ from mewcode_magic.clock import local
 from mewcode_magic.kernel import is_kernel
 
 if TYPE_CHECKING:
+    from mewcode_magic.events import TurnEnded
     from mewcode_magic.render import Table, View
 
 __all__ = ["Screen", "counted", "local_time"]
@@ -26,6 +27,24 @@ class Screen:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
+        self._late: list[TurnEnded] = []
+
+    def tell_late(self, ended: TurnEnded) -> None:
+        """In a terminal, where nothing shown can change, have what a turn left behind told by `catch_up`."""
+        if ended.extraction is not None and not ended.extraction.done() and not is_kernel(self._shell):
+            self._late.append(ended)
+
+    def catch_up(self) -> None:
+        """Tell, in the cell that begins, what has been remembered since the cells before."""
+        if not self._late:
+            return
+        from mewcode_magic.render import outcome_of
+
+        done = [ended for ended in self._late if ended.extraction is None or ended.extraction.done()]
+        self._late = [ended for ended in self._late if ended not in done]
+        for ended in done:
+            if (view := outcome_of(ended)) is not None:
+                self.show(view)
 
     def say(self, *lines: str) -> None:
         """Display lines of text."""

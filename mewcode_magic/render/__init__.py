@@ -1,12 +1,12 @@
 """What is displayed: turns, tables and transcripts, in notebooks, in runs with nobody there, in terminals."""
 
 from mewcode_magic.render.display import Handle, Output, View, output_for
-from mewcode_magic.render.lines import quiet_line, told
+from mewcode_magic.render.lines import quiet_line, told, undo_of
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.tables import context_table, memories_table, sessions_table, status_table
 from mewcode_magic.render.transcript import transcript_text, transcript_view
-from mewcode_magic.render.turn import Stopped, show_turn
+from mewcode_magic.render.turn import Stopped, outcome_of, show_turn
 
 __all__ = [
     "Cell",
@@ -18,6 +18,7 @@ __all__ = [
     "View",
     "context_table",
     "memories_table",
+    "outcome_of",
     "output_for",
     "quiet_line",
     "safe_markdown",
@@ -27,4 +28,5 @@ __all__ = [
     "told",
     "transcript_text",
     "transcript_view",
+    "undo_of",
 ]

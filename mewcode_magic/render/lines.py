@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.files import shown
+from mewcode_magic.memory import Extraction, Memory, Saved
 from mewcode_magic.messages import Usage
 from mewcode_magic.render.display import View
 from mewcode_magic.render.text import clean, line
@@ -16,11 +19,14 @@ __all__ = [
     "arguments_of",
     "call_line",
     "closing_line",
+    "joined_view",
+    "outcome_view",
     "permission_line",
     "quiet_line",
     "recalled_line",
     "tokens_in_words",
     "told",
+    "undo_of",
 ]
 
 NO_TEX = "tex2jax_ignore mathjax_ignore"
@@ -34,6 +40,8 @@ _RESULT = (
     "background: none; border-left: 2px solid #8884; color: inherit; margin: 4px 0 4px 4px; "
     "max-height: 20em; overflow: auto; padding: 0 0 0 10px; white-space: pre-wrap"
 )
+
+_DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 
 ARGUMENTS_LIMIT = 100
 RESULT_LIMIT = 4_000
@@ -96,6 +104,38 @@ def closing_line(event: TurnEnded) -> View:
     elif event.stop == "done":  # of a reply that was stopped they are not known
         parts.append(tokens_in_words(event.usage))
     return quiet_line(" · ".join(part for part in parts if part))
+
+
+def outcome_view(extraction: Extraction) -> View | None:
+    """Return what became of a turn's extraction, one line a memory with how to undo it; None if nothing."""
+    told = [
+        f"{_DONE[saved.action]}: {_memory(saved.memory)}; undo: {undo_of(saved)}"
+        for saved in extraction.written
+    ]
+    told += [f"Forgotten: {_memory(m)}; undo: %memory restore {m.slug}" for m in extraction.deleted]
+    return joined_view([quiet_line(text) for text in told]) if told else None
+
+
+def undo_of(saved: Saved) -> str:
+    """Return the command that undoes a save."""
+    slug = saved.memory.slug
+    match saved.action:
+        case "created":
+            return f"%forget {slug}"
+        case "moved":
+            return f"%memory restore {slug}, then %forget --type {saved.memory.type} {slug}"
+        case _:
+            return f"%memory restore {slug}"
+
+
+def joined_view(views: Sequence[View]) -> View:
+    """Return one view of several, below one another."""
+    return View("\n".join(view.plain for view in views), html="".join(view.html for view in views))
+
+
+def _memory(memory: Memory) -> str:
+    where = f" in {shown(memory.path)}" if memory.path else ""
+    return f"the {memory.type} memory {memory.name!r}{where}"
 
 
 def arguments_of(input: dict[str, Any]) -> str:  # noqa: A002 - the API's name

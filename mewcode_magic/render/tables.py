@@ -126,6 +126,7 @@ def status_table(status: Status) -> Table:
         "Home": shown(status.home),
         "Session": session,
         "Turns": turns,
+        "Background": status.background or "nothing done yet",
     }
     return Table(
         columns=(Column("", whole=True), Column("", whole=True)),

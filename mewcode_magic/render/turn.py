@@ -19,10 +19,18 @@ from mewcode_magic.events import (
     ToolStarted,
     TurnEnded,
 )
-from mewcode_magic.render.display import Handle, Output, Stretch, output_for
-from mewcode_magic.render.lines import call_line, closing_line, permission_line, quiet_line, recalled_line
+from mewcode_magic.render.display import Handle, Output, Stretch, View, output_for
+from mewcode_magic.render.lines import (
+    call_line,
+    closing_line,
+    joined_view,
+    outcome_view,
+    permission_line,
+    quiet_line,
+    recalled_line,
+)
 
-__all__ = ["Stopped", "show_turn"]
+__all__ = ["Stopped", "outcome_of", "show_turn"]
 
 
 class Stopped(KeyboardInterrupt):
@@ -36,7 +44,8 @@ def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
     """Display a turn in `shell`'s running cell while it runs, and return how it ended.
 
     Each stretch of text between calls is one display that grows; notices, recalled memories, calls and the
-    closing line are one quiet line each. What was shown stays, whatever ends the turn.
+    closing line are one quiet line each. What was shown stays, whatever ends the turn. What is remembered of
+    it later joins the closing line, where that can still change.
 
     Raises:
         Stopped: the user stopped it; the turn has recorded what was said.
@@ -67,6 +76,20 @@ def _take_all(events: Generator[Event], shown: _Shown) -> None:
             if getgeneratorstate(events) == GEN_CLOSED:
                 raise Stopped from None
             interrupt = error  # it came while something was displayed, and the turn must hear of it
+
+
+def _closing(ended: TurnEnded) -> View:
+    """Return the closing line, and what has been remembered by now."""
+    line, outcome = closing_line(ended), outcome_of(ended)
+    return joined_view([line, outcome]) if outcome else line
+
+
+def outcome_of(ended: TurnEnded) -> View | None:
+    """Return what was remembered of a turn; None if that is nothing, or not known yet."""
+    future = ended.extraction
+    if future is None or not future.done() or future.cancelled() or future.exception():
+        return None
+    return outcome_view(future.result())
 
 
 class _Shown:
@@ -111,7 +134,13 @@ class _Shown:
             handle.show(call_line(started, stopped=True))
         self._calls.clear()
         if self.ended is not None:
-            self._output.open().show(closing_line(self.ended))
+            self._close(self.ended)
+
+    def _close(self, ended: TurnEnded) -> None:
+        handle = self._output.open()
+        handle.show(_closing(ended))
+        if self._output.live and ended.extraction is not None:
+            ended.extraction.add_done_callback(lambda _: handle.show(_closing(ended)))
 
     def _end_stretch(self) -> None:
         if self._stretch is not None:

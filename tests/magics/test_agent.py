@@ -1,3 +1,4 @@
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -5,6 +6,10 @@ import pytest
 from api_server import ApiServer
 
 from mewcode_magic.errors import CommandError, NoKey, StorageError
+from mewcode_magic.events import TurnEnded
+from mewcode_magic.magics.screen import Screen
+from mewcode_magic.memory import Extraction, Memory, Saved
+from mewcode_magic.messages import Usage
 from mewcode_magic.sessions import SessionStore
 
 
@@ -140,3 +145,30 @@ def test_file_where_the_folder_should_be_is_one_line_and_nothing_is_lost(run: An
     (project / ".mewcode").unlink()
     assert run("%agent hello again").error is None
     assert prompts(project)[-1] == "hello again"
+
+
+# What is remembered of a turn
+
+
+def test_what_was_remembered_is_told_below_the_answer_with_how_to_undo_it(run: Any) -> None:
+    ran = run("%agent I prefer polars over pandas for all new code.")
+    assert "Remembered: the user memory" in ran.text
+    undo = ran.text.partition("undo: ")[2].partition("]")[0]
+    assert "Deleted" in run(undo).text
+    assert "Remembered" not in run("%agent what is the time?").text
+
+
+def test_what_a_terminal_could_not_tell_in_time_is_told_by_the_next_cell(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    future: Future[Extraction] = Future()
+    memory = Memory("tea", "when drinks are offered", "user", "Tea.", path=Path("tea.md"))
+    screen = Screen(shell)
+    screen.tell_late(TurnEnded("", "a-model", Usage(), 1.0, 1, "done", future))
+    screen.catch_up()
+    assert capsys.readouterr().out == ""
+    future.set_result(Extraction(written=(Saved(memory, Path("tea.md"), "created"),)))
+    screen.catch_up()
+    assert "Remembered: the user memory 'tea' in tea.md; undo: %forget tea" in capsys.readouterr().out
+    screen.catch_up()
+    assert capsys.readouterr().out == ""

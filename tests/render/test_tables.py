@@ -96,7 +96,7 @@ def test_context_lists_the_parts_with_their_tokens_and_what_was_left_out(project
 def test_status_names_model_session_and_usage(project, home) -> None:
     mew = Mew(project, home, model="offline")
     text = status_table(mew.status()).text()
-    assert "Model    offline" in text
+    assert "Model       offline" in text
     assert "0 in this kernel" in text
     assert list(mew.ask("hello"))
     assert "1 in this kernel, no tokens" in status_table(mew.status()).text()

@@ -243,3 +243,63 @@ thread.start()
     NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert [o["data"]["text/plain"] for o in notebook.cells[0].outputs] == ["after"]
     assert [o.output_type for o in notebook.cells[1].outputs] == ["stream"]
+
+
+REMEMBERED = """
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+from mewcode_magic.memory import Extraction, Memory, Saved
+
+made = Memory("tea <b>", "when drinks are offered", "user", "Tea.", path=Path("tea.md"))
+gone = Memory("coffee", "when drinks are offered", "user", "Coffee.")
+found = Extraction(written=(Saved(made, made.path, "created"),), deleted=(gone,))
+
+def turn(future):
+    yield TextDelta("An answer.")
+    yield TurnEnded("An answer.", "a-model", Usage(), 1.0, 1, "done", future)
+"""
+
+
+def test_what_is_remembered_later_joins_the_closing_line_of_its_own_cell(run) -> None:
+    messages = run(
+        PRELUDE
+        + REMEMBERED
+        + """
+future = Future()
+show_turn(turn(future), shell=get_ipython())
+threading.Timer(0.3, future.set_result, [found]).start()
+"""
+    )
+    closing = displayed(messages)[-1]
+    assert "Remembered" not in closing["text/plain"]
+    later = run("import time; time.sleep(0.8); print('next cell')")
+    (update,) = updates(later)
+    identity = next(
+        m["content"]["transient"]["display_id"]
+        for m in messages
+        if m["msg_type"] == "display_data" and m["content"]["data"] == closing
+    )
+    assert update["transient"]["display_id"] == identity
+    lines = update["data"]["text/plain"].splitlines()
+    assert lines[0] == closing["text/plain"].strip()
+    assert "Remembered: the user memory 'tea <b>' in" in lines[1]
+    assert "; undo: %forget tea-b-" in lines[1]
+    assert "Forgotten: the user memory 'coffee'; undo: %memory restore" in lines[2]
+    assert "<b>" not in update["data"]["text/html"]
+
+
+def test_nothing_joins_the_closing_line_where_nothing_was_remembered_or_it_failed(run) -> None:
+    for outcome in ("set_result(Extraction())", "set_exception(ValueError('away'))", "cancel()"):
+        messages = run(
+            PRELUDE
+            + REMEMBERED
+            + f"""
+future = Future()
+show_turn(turn(future), shell=get_ipython())
+future.{outcome}
+"""
+        )
+        assert errors(messages) == []
+        assert "away" not in str(messages[1:])
+        assert final(messages)[-1] == displayed(messages)[-1]
