@@ -301,5 +301,5 @@ future.{outcome}
 """
         )
         assert errors(messages) == []
-        assert "away" not in str(messages[1:])
-        assert final(messages)[-1] == displayed(messages)[-1]
+        assert updates(messages) == []
+        assert "away" not in str(displayed(messages))
