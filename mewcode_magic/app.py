@@ -16,6 +16,7 @@ from mewcode_magic.afterwards import Afterwards
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import ContextReport, notice_of_summary, notices_of_resume
 from mewcode_magic.conversation import Conversation
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
@@ -28,9 +29,9 @@ from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore
 
 __all__ = ["Mew", "Status"]
 
-EXIT_SECONDS = 2.0
 UNNOTICED_SECONDS = 0.05
 """What a cell may take longer, so that what rules extract at once is told with the answer."""
+EXIT_SECONDS = 2.0
 """What background work is given when the kernel ends, which Jupyter kills a little later."""
 
 
@@ -277,8 +278,8 @@ class Mew:
 
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""
-        return self._current.report()
         self._tell_of_earlier_session(self._current)
+        return self._current.report()
 
     # -- memory and status -----------------------------------------------------------------------------
 
@@ -290,18 +291,27 @@ class Mew:
         name: str | None = None,
         description: str | None = None,
         expires: str | None = None,
+        force: bool = False,
     ) -> Saved:
         """Save `text` to long-term memory; what is not given is derived from it.
 
+        `force` saves also what looks like a credential, but in the body alone: what is derived has masks.
+
         Raises:
+            CredentialRefused: it seems to hold a credential.
             InvalidMemory: a part is missing or cannot be used.
             StorageError: the file cannot be written.
         """
         memory = memory_from_text(
-            CredentialRefused: it seems to hold a credential.
-            text, type=type, name=name, description=description, expires=expires, now=datetime.now(UTC)
+            mask_credentials(text) if force else text,
+            type=type,
+            name=name,
+            description=description,
+            expires=expires,
+            now=datetime.now(UTC),
         )
-        return self.memory.save(memory, rename_if_taken=name is None)
+        memory = replace(memory, body=text)
+        return self.memory.save(memory, rename_if_taken=name is None, force=force)
 
     def status(self) -> Status:
         """Return the state that `%mewcode` shows."""

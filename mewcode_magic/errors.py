@@ -12,6 +12,7 @@
     │   └── SessionInUse          another process, or a turn under way, holds the session
     ├── MemoryStoreError
     │   ├── InvalidMemory         a memory that may not be written as it is
+    │   │   └── CredentialRefused it seems to hold a credential
     │   ├── MemoryNotFound        no memory has that name or slug
     │   ├── MemoryAmbiguous       the name stands in both places
     │   └── MemoryChanged         its file is not what was read
@@ -36,6 +37,7 @@ __all__ = [
     "AnswerUnusable",
     "CommandError",
     "ContextTooLong",
+    "CredentialRefused",
     "InvalidMemory",
     "KeyRefused",
     "MemoryAmbiguous",
@@ -120,6 +122,10 @@ class MemoryStoreError(MewCodeError):
 
 class InvalidMemory(MemoryStoreError):
     """The memory may not be written as it is: a part is missing, or its type is unknown."""
+
+
+class CredentialRefused(InvalidMemory):
+    """The memory seems to hold a key, a token or a password; the message never does."""
 
 
 class MemoryNotFound(MemoryStoreError):

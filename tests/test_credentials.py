@@ -89,6 +89,16 @@ def test_known_credentials_are_not_told_again_but_others_are() -> None:
     assert len(find_credentials(key_block("RSA PRIVATE KEY"), known=before)) == 1
 
 
+@pytest.mark.parametrize("length", range(6, 21))
+@pytest.mark.parametrize(
+    "said", ["The password is @@.", "DB_PASSWORD=@@", "密码：@@", "log in with password @@"]
+)
+def test_password_of_any_letters_and_digits_is_found(said: str, length: int) -> None:
+    for _ in range(100):
+        value = made(ALNUM, length)
+        assert value not in mask_credentials(said.replace("@@", value))
+
+
 @given(PROSE, PROSE)
 def test_no_text_around_it_hides_a_credential(before: str, after: str) -> None:
     assert ACCESS_KEY not in mask_credentials(f"{before} {ACCESS_KEY} {after}")

@@ -94,10 +94,12 @@ def _value_after(text: str, at: int, *, is_password: bool) -> tuple[int, int] | 
 _CODE = re.compile(r"[A-Za-z_][\w.]*[(\[{].*|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 """A call, an index, or an attribute: what gets the value from elsewhere."""
 _TERM = re.compile(
-    r"\d{1,3}[+%a-z]*|\d+-[\da-z-]+|v?\d+(?:\.\d+)+\S*"  # counts, spans, dates, versions
-    r"|(?:sha|md|aes|rsa|base|utf|oauth|argon|pbkdf|x|ed)-?\d.*|1password.*|2fa",
+    r"\d{1,3}(?:[+%]|[a-z]{1,2})?|\d+-[\da-z-]+|v?\d+(?:\.\d+)+\S*"  # counts, spans, dates, versions
+    r"|(?:sha-?\d{1,3}|md5|aes-?\d{3}|rsa-?\d{4}|base\d\d|utf-?\d{1,2}\w*|oauth-?\d|argon2\w*|pbkdf2|x\d{2,3}"
+    r"|ed\d{3,5}|1password|2fa)(?:-[a-z-]+)?",
     re.IGNORECASE,
 )
+"""What has digits in it and is no password."""
 _SENTENCE = re.compile(
     r"\b(?:a|an|the|is|are|be|must|should|not|no|your|please|enter|to|of|for)\b", re.IGNORECASE
 )

@@ -35,6 +35,7 @@ class MemoryMagics(MewMagics):
         option("--name", metavar="NAME", help="Its name; the memory that has that name is updated."),
         option("--description", metavar="TEXT", help="When it is of use; else the first sentence."),
         option("--expires", metavar="WHEN", help="A span such as 30d, or a date such as 2027-01-31."),
+        option("--force", action="store_true", help="Save it also if it seems to hold a credential."),
         option(
             "text", nargs="*", help="What to remember, taken as it stands; '--' lets it begin with dashes."
         ),
@@ -54,6 +55,7 @@ class MemoryMagics(MewMagics):
             name=options.name,
             description=options.description,
             expires=options.expires,
+            force=options.force,
         )
         self.screen.say(*_told(saved))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import one_line
 from mewcode_magic.files import shown
 from mewcode_magic.memory.record import Memory
@@ -37,15 +38,19 @@ class Changes:
         )
 
     def notices(self) -> list[str]:
-        """Return a line for each change, for the agent and the user; many are cut to a number."""
-        lines = [one_line(f"New {_introduced(memory)}") for memory in self.added]
-        lines += [one_line(f"Changed {_introduced(memory)}") for memory in self.changed]
+        """Return a line for each change, for the agent and the user; many are cut to a number.
+
+        Credentials are masked, for files change by hand.
+        """
+        lines = [f"New {_introduced(memory)}" for memory in self.added]
+        lines += [f"Changed {_introduced(memory)}" for memory in self.changed]
         lines += [
-            one_line(f"The {memory.type} memory {memory.name!r} is gone: it holds no longer.")
+            f"The {memory.type} memory {memory.name!r} is gone: it holds no longer."
             for memory in self.removed
         ]
-        more = len(lines) - MAX_NOTICES
-        return lines if more <= 0 else [*lines[:MAX_NOTICES], f"{more} more memories changed."]
+        told = [one_line(mask_credentials(line)) for line in lines[:MAX_NOTICES]]
+        more = len(lines) - len(told)
+        return [*told, f"{more} more memories changed."] if more else told
 
 
 def _introduced(memory: Memory) -> str:

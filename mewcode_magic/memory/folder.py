@@ -42,6 +42,7 @@ ProblemKind: TypeAlias = Literal[
     "stale",
     "expired",
     "index full",
+    "credential",
 ]
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mewcode_magic.config import MewCode
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import StorageError, one_line
 from mewcode_magic.files import read_text
 from mewcode_magic.memory.folder import MAX_BYTES
@@ -50,8 +51,8 @@ def legacy_memories(project_dir: Path | str, home: Path | str, *, settings: MewC
     """Return the text of the older memory files, ready for the request; "" if there are none.
 
     Each is cut to the limits of a memory index, in whole lines. It is escaped, and its headings are of the
-    third level, so that none passes for a section of the request. What cannot be read, or is larger than a
-    memory may be, is left out.
+    third level, so that none passes for a section of the request. Credentials are masked. What cannot be
+    read, or is larger than a memory may be, is left out.
     """
     settings = settings or MewCode()
     files = legacy_files(project_dir, home).values()
@@ -75,7 +76,7 @@ def _text(path: Path, settings: MewCode) -> str:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
             return ""
-        lines = _lines(read_text(path)[0])
+        lines = _lines(mask_credentials(read_text(path)[0]))
     except (OSError, StorageError):
         return ""
     if not lines:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from html import escape
 
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.memory.record import Memory
 
 __all__ = ["age_in_words", "manifest"]
@@ -18,7 +19,10 @@ _HOUR = timedelta(hours=1)
 
 
 def manifest(memories: Iterable[Memory], now: datetime) -> str:
-    """Return one line a memory: name, type, age, and when it is of use. No `<` is left in it."""
+    """Return one line a memory: name, type, age, and when it is of use.
+
+    No `<` is left in it, and credentials are masked.
+    """
     return "\n".join(_line(memory, now) for memory in memories)
 
 
@@ -31,6 +35,7 @@ def age_in_words(age: timedelta) -> str:
 
 
 def _line(memory: Memory, now: datetime) -> str:
-    name, description = (" ".join(text.split()) for text in (memory.name, memory.description))
+    texts = (mask_credentials(" ".join(text.split())) for text in (memory.name, memory.description))
+    name, description = texts
     told = f"- {name} ({memory.type}, {age_in_words(memory.age(now))} old): {description[:DESCRIPTION_CHARS]}"
     return escape(told, quote=False)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from mewcode_magic.config import MewCode
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import (
     InvalidMemory,
     MemoryAmbiguous,
@@ -32,6 +33,7 @@ from mewcode_magic.memory.index import IndexLine, capped, merged, size
 from mewcode_magic.memory.names import free_name, has_name, matching, similar_names
 from mewcode_magic.memory.places import MemoryPlaces
 from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place, slug_of
+from mewcode_magic.memory.screened import Screen, named, refuse_credentials
 from mewcode_magic.memory.validity import place_of, validate
 
 __all__ = ["DeletedMemory", "MemoryStore", "Saved"]
@@ -77,6 +79,7 @@ class MemoryStore:
         self.lock_seconds = LOCK_SECONDS
         """Seconds for which a change waits while another process is writing."""
         self._places = MemoryPlaces(Path(project_dir).absolute(), Path(home).absolute())
+        self._screen = Screen()
 
     def folder(self, place: Place) -> Path:
         """Return the folder of a place; it need not exist yet."""
@@ -102,21 +105,34 @@ class MemoryStore:
     def index(self, place: Place) -> str:
         """Return what of a place goes into a request: its index lines within the limits, or "".
 
-        It follows from the folder; MEMORY.md gives the order, the titles, and what people wrote there. It is
-        data: escape it before wrapping it.
+        It follows from the folder; MEMORY.md gives the order, the titles, and what people wrote there.
+        Credentials in it are masked. It is data: escape it before wrapping it.
         """
-        return capped(
-            self._live_lines(place),
-            max_lines=self.settings.index_max_lines,
-            max_bytes=self.settings.index_max_bytes,
-        )
+        lines, most = self._live_lines(place), self.settings.index_max_bytes
+        room = most
+        while True:
+            text = capped(lines, max_lines=self.settings.index_max_lines, max_bytes=room)
+            masked = mask_credentials(text)
+            excess = len(masked.encode()) - most  # masks can be longer than what they stand for
+            if excess <= 0 or masked == text:
+                return masked
+            room -= excess
+
+    def sendable(self, memory: Memory) -> Memory:
+        """Return a memory as it may be sent: with masks for the credentials in name, description and body.
+
+        Files change by hand. One that did not change since is not looked through again.
+        """
+        return self._screen.sendable(memory)
 
     @property
     def notices(self) -> Notes:
-        """One line for each file that cannot be read as it should be, and each index that is nearly full."""
+        """One line for each file that cannot be read or sent as it is, and each index that is nearly full."""
         problems = [p for folder in self._places.folders() for p in folder.contents().problems]
-        unread = [p for p in problems if p.kind in ("unreadable", "encoding")]
-        lines = [one_line(f"{shown(p.path)}: {p.text}") for p in unread]
+        unsent = [p for p in problems if p.kind in ("unreadable", "encoding")] + self._screen.problems(
+            self._places
+        )
+        lines = [one_line(f"{shown(p.path)}: {p.text}") for p in unsent]
         return lines + [note for place in PLACES for note in self._fullness(place)]
 
     def check(self) -> Problems:
@@ -124,6 +140,7 @@ class MemoryStore:
         shared = self._places.shared
         problems = [p for folder in self._places.folders() for p in check_folder(folder, shared=shared)]
         problems += check_memories(self.list(), datetime.now(UTC))
+        problems += self._screen.problems(self._places)
         for place in PLACES:
             path = self._places[place].index_path
             problems += [Problem("index full", path, note) for note in self._fullness(place)]
@@ -150,7 +167,12 @@ class MemoryStore:
         return Changes.between(before, after)
 
     def save(
-        self, memory: Memory, *, rename_if_taken: bool = False, if_unchanged: Memory | None = None
+        self,
+        memory: Memory,
+        *,
+        rename_if_taken: bool = False,
+        if_unchanged: Memory | None = None,
+        force: bool = False,
     ) -> Saved:
         """Write a memory into the place of its type; what it replaces goes to the trash.
 
@@ -161,8 +183,11 @@ class MemoryStore:
             memory: what to write. On a replacement `updated` is set, `created` and other keys are kept.
             rename_if_taken: put a number behind the name instead of replacing the memory that has it.
             if_unchanged: the memory as it was read; if its file differs by now, nothing is written.
+            force: write it also with what looks like a credential; for the user alone. What was forced once
+                may stay where it is when the memory is updated.
 
         Raises:
+            CredentialRefused: it seems to hold a credential.
             InvalidMemory: a part is missing or too large, or its type is unknown.
             MemoryChanged: the file is not what `if_unchanged` says.
             StorageError: it cannot be written; what stood still stands.
@@ -175,8 +200,16 @@ class MemoryStore:
                 if standing is None or standing.place in places:
                     if if_unchanged is not None:
                         self._refuse_if_changed(if_unchanged)
+                    if not force:
+                        stays = standing is not None and standing.place == PLACE_OF[memory.type]
+                        refuse_credentials(memory, standing if stays else None)
                     saved = self._save(memory, standing, rename=rename_if_taken)
-                    return replace(saved, notes=[*saved.notes, *self._settle(places)])
+                    notes = [*saved.notes, *self._settle(places)]
+                    if force and (found := self._screen.found(saved.memory)):
+                        notes.append(
+                            f"it seems to hold a credential ({named(found)}): masked when it is sent"
+                        )
+                    return replace(saved, notes=notes)
             places.add(standing.place)
 
     def delete(
