@@ -1,0 +1,59 @@
+"""What the offline answers note of a turn: the query that asks for it, taken apart, and its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any
+
+from mewcode_magic.events import Query
+from mewcode_magic.memory import Memory, memory_from_text
+from mewcode_magic.memory.extract import MAX_OPERATIONS
+from mewcode_magic.memory.names import free_name
+from mewcode_magic.memory.restated import restates
+from mewcode_magic.model.stated import lasting_statements
+
+__all__ = ["noted"]
+
+_BLOCK = re.compile(r"<(?P<tag>[a-z]+)>\n(?P<text>.*)\n</(?P=tag)>", re.DOTALL)
+_NOTE = re.compile(r"^- (?P<name>.*?) \([a-z]+, [^()]* old\): (?P<description>.*)$", re.MULTILINE)
+
+
+def noted(query: Query) -> dict[str, Any]:
+    """Return the operations that rules make of a turn: one for each lasting statement of the user.
+
+    A statement that a note or the instructions make already gives none; no note is changed or deleted.
+    """
+    texts = list(_texts(query))
+    known = [
+        Memory(unescape(note["name"]), description, "project", description)
+        for tag, text in texts
+        if tag == "notes"
+        for note in _NOTE.finditer(text)
+        if (description := unescape(note["description"]))
+    ]
+    said = [memory.description for memory in known] + [text for tag, text in texts if tag == "instructions"]
+    earlier = [text for tag, text in texts if tag == "earlier"]
+    operations: list[dict[str, str]] = []
+    for text in (text for tag, text in texts if tag == "user"):
+        for statement in lasting_statements(text, earlier):
+            if len(operations) == MAX_OPERATIONS or any(restates(statement, other) for other in said):
+                continue
+            draft = memory_from_text(statement, now=datetime.now(UTC))
+            name = free_name(known, draft.name)
+            known.append(Memory(name, draft.description, draft.type, draft.body))
+            said.append(statement)
+            operation = {"action": "create", "name": name, "type": draft.type}
+            operations.append({**operation, "description": draft.description, "body": draft.body})
+        earlier.append(text)
+    return {"operations": operations}
+
+
+def _texts(query: Query) -> Iterator[tuple[str, str]]:
+    """Yield the tag and the text of each block that has one."""
+    for message in query.messages:
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if found := _BLOCK.fullmatch(str(block.get("text", ""))):
+                yield found["tag"], found["text"]
