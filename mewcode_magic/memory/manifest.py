@@ -35,7 +35,8 @@ def age_in_words(age: timedelta) -> str:
 
 
 def _line(memory: Memory, now: datetime) -> str:
-    texts = (mask_credentials(" ".join(text.split())) for text in (memory.name, memory.description))
-    name, description = texts
+    name, description = (
+        mask_credentials(" ".join(text.split())) for text in (memory.name, memory.description)
+    )
     told = f"- {name} ({memory.type}, {age_in_words(memory.age(now))} old): {description[:DESCRIPTION_CHARS]}"
     return escape(told, quote=False)

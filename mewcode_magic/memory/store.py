@@ -128,11 +128,10 @@ class MemoryStore:
     @property
     def notices(self) -> Notes:
         """One line for each file that cannot be read or sent as it is, and each index that is nearly full."""
-        problems = [p for folder in self._places.folders() for p in folder.contents().problems]
-        unsent = [p for p in problems if p.kind in ("unreadable", "encoding")] + self._screen.problems(
-            self._places
-        )
-        lines = [one_line(f"{shown(p.path)}: {p.text}") for p in unsent]
+        found = [p for folder in self._places.folders() for p in folder.contents().problems]
+        problems = [p for p in found if p.kind in ("unreadable", "encoding")]
+        problems += self._screen.problems(self._places)
+        lines = [one_line(f"{shown(p.path)}: {p.text}") for p in problems]
         return lines + [note for place in PLACES for note in self._fullness(place)]
 
     def check(self) -> Problems:
@@ -206,9 +205,7 @@ class MemoryStore:
                     saved = self._save(memory, standing, rename=rename_if_taken)
                     notes = [*saved.notes, *self._settle(places)]
                     if force and (found := self._screen.found(saved.memory)):
-                        notes.append(
-                            f"it seems to hold a credential ({named(found)}): masked when it is sent"
-                        )
+                        notes.append(f"it seems to hold a credential, masked when it is sent: {named(found)}")
                     return replace(saved, notes=notes)
             places.add(standing.place)
 
