@@ -14,7 +14,7 @@ PRIVATE = """\
 sessions/
 session/
 MEWCODE.md
-memories.md
+memories.md*
 memory/.trash/
 *.lock
 """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from IPython.core.magic import line_cell_magic, line_magic, magics_class, no_var_expand
 
 from mewcode_magic.errors import CommandError, MemoryNotFound
-from mewcode_magic.files import shown
+from mewcode_magic.files import absolute, shown
+from mewcode_magic.magics.git import seen_by_git
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import joined, option, sub_word, takes_text, takes_words
 from mewcode_magic.magics.screen import counted, local_time
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from mewcode_magic.memory import Memory, Saved
 
 __all__ = ["MemoryMagics"]
-
-GIT_SECONDS = 2.0
-"""Time that git is given to say whether it ignores a file."""
 
 
 @magics_class
@@ -63,22 +60,34 @@ class MemoryMagics(MewMagics):
     @line_magic
     @takes_words(
         option("--type", metavar="TYPE", help="Where a name stands in both places: which one is meant."),
-        option("what", nargs="*", help="show NAME | check | restore NAME; without: the index."),
+        option("--fix", action="store_true", help="With check: mend what can be mended with nothing lost."),
+        option("--dry-run", action="store_true", help="With import: say what would be done, and do nothing."),
+        option(
+            "what", nargs="*", help="show NAME | check | import [PATH] | restore NAME; without: the index."
+        ),
     )
     def memory(self, options: Namespace, words: list[str]) -> None:
         """List what is remembered, or look at it closely.
 
-        show prints one memory; check lists what is wrong in the folders; restore brings back what %forget
-        deleted or what a save replaced. NAME is a name or a file name without .md.
+        show prints one memory; check lists what is wrong in the folders; import takes over a folder of
+        Markdown, such as Claude Code's memories, or without PATH the older memories.md files; restore brings
+        back what %forget deleted or what a save replaced. NAME is a name or a file name without .md.
         """
-        word, name = sub_word("memory", words, {"show": "NAME", "check": "", "restore": "NAME"})
+        takes = {"show": "NAME", "check": "", "import": "[PATH]", "restore": "NAME"}
+        word, name = sub_word("memory", words, takes)
         if options.type and word != "show":
             raise CommandError("%memory: --type goes with show: %memory show --type TYPE NAME")
+        for flag, of in {"fix": "check", "dry_run": "import"}.items():
+            if getattr(options, flag) and word != of:
+                written = flag.replace("_", "-")
+                raise CommandError(f"%memory: --{written} goes with {of}: %memory {of} --{written}")
         match word:
             case "show":
                 self._show(name, options.type)
             case "check":
-                self._check()
+                self._check(fix=options.fix)
+            case "import":
+                self._import(name, dry_run=options.dry_run)
             case "restore":
                 self._restore(name)
             case _:
@@ -120,9 +129,23 @@ class MemoryMagics(MewMagics):
             raise MemoryNotFound(f"no memory has the name or slug {name!r}; %memory lists them")
         self.screen.say(*_facts(memory), "", memory.body)
 
-    def _check(self) -> None:
-        problems = [f"{shown(p.path)} ({p.kind}): {p.text}" for p in self.mew.memory.check()]
-        self.screen.say(*(problems or ["All memories and their indexes are in order."]))
+    def _check(self, *, fix: bool) -> None:
+        from mewcode_magic.magics.housekeeping import check_lines, fix_lines
+
+        store = self.mew.memory
+        lines = fix_lines(store.fix(), store.check()) if fix else check_lines(store.check())
+        self.screen.say(*lines)
+
+    def _import(self, path: str, *, dry_run: bool) -> None:
+        from mewcode_magic.magics.housekeeping import import_lines
+        from mewcode_magic.memory import import_memories, import_older_files
+
+        mew, now = self.mew, datetime.now(UTC)
+        if path:
+            result = import_memories(mew.memory, absolute(path), now=now, dry_run=dry_run)
+        else:
+            result = import_older_files(mew.memory, mew.project, mew.home, now=now, dry_run=dry_run)
+        self.screen.say(*import_lines(result, mew.memory, dry_run=dry_run))
 
     def _restore(self, name: str) -> None:
         memory = self.mew.memory.restore(name)
@@ -137,7 +160,7 @@ def _facts(memory: Memory) -> list[str]:
     now = datetime.now(UTC)
     lines = [f"{memory.name} ({memory.type})", memory.description]
     if memory.path:
-        lines.append(f"File: {shown(memory.path)} ({_seen_by_git(memory.path)})")
+        lines.append(f"File: {shown(memory.path)} ({seen_by_git(memory.path)})")
     if memory.when:
         lines.append(f"Last changed: {local_time(memory.when)}")
     if memory.expires:
@@ -159,21 +182,3 @@ def _told(saved: Saved) -> list[str]:
         f"Change it there, or undo: {undo_of(saved)}",
         *notes,
     ]
-
-
-def _seen_by_git(path: Path) -> str:
-    """Return in a few words whether a file would be committed."""
-    import subprocess
-
-    root = next((folder for folder in path.parents if (folder / ".git").exists()), None)
-    if root is None:
-        return "not in a git repository"
-    command = ["git", "-C", str(path.parent), "check-ignore", "--quiet", path.name]
-    try:
-        status = subprocess.run(  # noqa: S603 - a fixed command; the path is one argument of it
-            command, check=False, capture_output=True, timeout=GIT_SECONDS
-        ).returncode
-    except (OSError, subprocess.TimeoutExpired):
-        status = -1
-    said = {0: "git ignores it", 1: "git tracks this folder, so it can be committed"}
-    return said.get(status, f"inside the git repository {shown(root)}")

@@ -192,7 +192,7 @@ def joined(text: str, cell: str | None) -> str:
 def sub_word(name: str, words: list[str], takes: dict[str, str]) -> tuple[str, str]:
     """Return the sub-word that `words` begins with, and the rest as one text; "" and "" without words.
 
-    `takes` says for each sub-word what must follow it, "" for nothing.
+    `takes` says for each sub-word what must follow it, "" for nothing; in brackets, what may.
 
     Raises:
         CommandError: the sub-word is unknown, or what must follow it is missing or too much.
@@ -203,7 +203,7 @@ def sub_word(name: str, words: list[str], takes: dict[str, str]) -> tuple[str, s
     if word not in takes:
         known = ", ".join(f"{known} {what}".rstrip() for known, what in takes.items())
         raise CommandError(f"%{name} does not know {word!r}; it knows {known}; without a word it lists")
-    if takes[word] and not rest:
+    if takes[word] and not rest and not takes[word].startswith("["):
         raise CommandError(
             f"%{name} {word} needs more: %{name} {word} {takes[word]}; %{name} lists what there is"
         )

@@ -5,7 +5,7 @@ from mewcode_magic.memory.deleted import DeletedMemory
 from mewcode_magic.memory.explicit import expiry, memory_from_text
 from mewcode_magic.memory.extract import Extraction, extract
 from mewcode_magic.memory.first_use import first_use
-from mewcode_magic.memory.fix import Mended
+from mewcode_magic.memory.fix import MENDED_KINDS, Mended
 from mewcode_magic.memory.folder import Problem
 from mewcode_magic.memory.importing import Imported, import_memories, import_older_files
 from mewcode_magic.memory.legacy import legacy_memories
@@ -15,6 +15,7 @@ from mewcode_magic.memory.record import PLACE_OF, PLACES, TYPES, Memory, Place, 
 from mewcode_magic.memory.store import MemoryStore, Saved
 
 __all__ = [
+    "MENDED_KINDS",
     "PLACES",
     "PLACE_OF",
     "TYPES",

@@ -24,7 +24,11 @@ from typing import Any
 from mewcode_magic.errors import InvalidMemory
 from mewcode_magic.memory.record import TYPES, Memory, Place, moment
 
-__all__ = ["first_sentence", "read_document", "write_document"]
+__all__ = ["NOT_YAML", "NO_FRONTMATTER", "NO_TYPE", "first_sentence", "read_document", "write_document"]
+
+NO_FRONTMATTER = "it has no frontmatter"
+NO_TYPE = "it has no type"
+NOT_YAML = "its frontmatter is not valid YAML, so it was read line by line"
 
 SENTENCE_LENGTH = 200
 """Characters of a sentence that stands for a whole text."""
@@ -60,7 +64,7 @@ def read_document(
     name, description, kind, source = take("name"), take("description"), take("type").lower(), take("source")
     if kind not in TYPES:
         if kind or not faults:
-            faults.append(f"its type {kind!r} is unknown" if kind else "it has no type")
+            faults.append(f"its type {kind!r} is unknown" if kind else NO_TYPE)
         kind = place
     times = {}
     for key in ("created", "updated", "expires"):
@@ -150,7 +154,7 @@ def _split(text: str) -> tuple[dict[str, Any], str, list[str]]:
     handler = YAMLHandler()
     text = text.strip()
     if not handler.detect(text):
-        return {}, text, ["it has no frontmatter"]
+        return {}, text, [NO_FRONTMATTER]
     try:
         header, body = handler.split(text)
     except ValueError:
@@ -163,8 +167,8 @@ def _split(text: str) -> tuple[dict[str, Any], str, list[str]]:
         found = None
     keys = _line_by_line(header)
     if keys.keys() & {"name", "description", "type", "metadata"}:
-        return keys, body, ["its frontmatter is not valid YAML, so it was read line by line"]
-    return {}, text, ["it has no frontmatter"]  # two rules with text between them
+        return keys, body, [NOT_YAML]
+    return {}, text, [NO_FRONTMATTER]  # two rules with text between them
 
 
 def _as_written(header: str, found: dict[Any, Any]) -> dict[Any, Any]:

@@ -15,11 +15,18 @@ from pathlib import Path
 
 from mewcode_magic.errors import InvalidMemory, StorageError
 from mewcode_magic.files import shown, write_atomic
-from mewcode_magic.memory.document import read_document, write_document
+from mewcode_magic.memory.document import (
+    NO_FRONTMATTER,
+    NO_TYPE,
+    NOT_YAML,
+    read_document,
+    write_document,
+)
 from mewcode_magic.memory.folder import MemoryFolder, ProblemKind
 from mewcode_magic.memory.names import has_name
 from mewcode_magic.memory.places import MemoryPlaces
 from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place
+from mewcode_magic.memory.screened import refuse_credentials
 from mewcode_magic.memory.similar import duplicates, words_of
 from mewcode_magic.memory.validity import validate
 
@@ -100,9 +107,18 @@ def _completed(folder: MemoryFolder, memory: Memory) -> str:
     whole = replace(memory, updated=memory.updated if dated else memory.modified)
     validate(whole)
     text = write_document(whole)
-    _, faults = read_document(text, memory.slug, memory.place)
-    keeps = clean and "\0" not in standing and words_of(standing) <= words_of(text)
-    return text if keeps and not faults else ""
+    _, before = read_document(standing, memory.slug, memory.place)
+    again, after = read_document(text, memory.slug, memory.place)
+    header = _header(standing)
+    said = whole if memory.description in header else replace(whole, description="")
+    keeps = again.body == memory.body and words_of(header) <= words_of(_header(write_document(said)))
+    can_mend = clean and "\0" not in standing and set(before) <= {NO_FRONTMATTER, NO_TYPE, NOT_YAML}
+    return text if can_mend and keeps and not after else ""
+
+
+def _header(text: str) -> str:
+    """Return what stands between the first two rules of a file's text."""
+    return text.partition("\n---")[0] if text.startswith("---") else ""
 
 
 def _strays(places: MemoryPlaces) -> list[Memory]:
@@ -131,6 +147,7 @@ def _move_home(places: MemoryPlaces, now: datetime) -> Iterator[Mended]:
                 yield Mended("misplaced", memory.path, f"{text}; undo: {_restore(memory)}")
             elif not any(has_name(m, memory.name) for m in standing):
                 validate(memory)
+                refuse_credentials(memory, None)
                 target = own.free_path(memory.slug.rpartition("/")[2])
                 write_atomic(target, write_document(replace(memory, updated=memory.when)))
                 try:

@@ -22,6 +22,7 @@ from mewcode_magic.memory.index import IndexLine
 from mewcode_magic.memory.legacy import FILE_NAME, legacy_files, legacy_items
 from mewcode_magic.memory.names import free_name
 from mewcode_magic.memory.record import PLACE_OF, Memory, Place
+from mewcode_magic.memory.screened import refuse_credentials
 from mewcode_magic.memory.store import MemoryStore
 from mewcode_magic.memory.validity import validate
 
@@ -271,6 +272,7 @@ def _written(
                 there.append(twin)
                 continue
             if dry_run:
+                refuse_credentials(memory, None)
                 memory, is_new = replace(memory, name=free_name([*standing, *saved], memory.name)), True
             else:
                 done = store.save(memory, rename_if_taken=True)

@@ -115,7 +115,7 @@ def legacy_items(text: str) -> list[LegacyItem]:
     heading, goes_on = "", False
     for number, line in enumerate(text.splitlines(), 1):
         if match := _HEADING.fullmatch(line):
-            heading, goes_on = match[1].strip(), False
+            heading, goes_on = match[1].strip(" \t#:\uff1a"), False
         elif goes_on and line.strip() and line[0] in " \t":
             items[-1] = replace(items[-1], text=f"{items[-1].text}\n{line.strip()}")
         else:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mewcode_magic.errors import CommandError, InvalidMemory, MemoryAmbiguous, MemoryNotFound
+from mewcode_magic.errors import CommandError, InvalidMemory, MemoryAmbiguous, MemoryNotFound, StorageError
 from mewcode_magic.memory import MemoryStore
 
 
@@ -101,6 +101,9 @@ def test_same_text_twice_is_said_to_be_there(run: Any, store: MemoryStore) -> No
         ("%memory shwo x", CommandError),
         ("%memory check now", CommandError),
         ("%memory --type user", CommandError),
+        ("%memory --fix", CommandError),
+        ("%memory check --dry-run", CommandError),
+        ("%memory import missing", StorageError),
     ],
 )
 def test_bad_line_is_one_clear_error_and_leaves_nothing(
@@ -171,3 +174,58 @@ def test_check_lists_what_is_wrong(run: Any, home: Path) -> None:
 def test_memory_reaches_the_next_question(run: Any) -> None:
     run("%remember I prefer polars over pandas")
     assert "polars over pandas" in run("%agent which do I prefer, polars?").text
+
+
+def test_check_mends_with_fix_and_says_how_to_undo_it(run: Any, home: Path) -> None:
+    folder = home / "memory"
+    folder.mkdir(parents=True)
+    (folder / "plain.md").write_text("Just a text about plots.")
+    (folder / "strange.md").write_text("---\nname: strange\ntype: odd\n---\nAn odd one.")
+    listed = run("%memory check").text.splitlines()
+    assert [line.partition("(")[2].partition(")")[0] for line in listed[:-1]] == [
+        "frontmatter", "frontmatter", "not indexed", "not indexed",
+    ]  # fmt: skip
+    assert listed[-1] == "%memory check --fix mends what can be mended with nothing lost."
+    lines = run("%memory check --fix").text.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["Mended", "Mended", "Left to you"]
+    assert "its type 'odd' is unknown" in lines[2]
+    undo = lines[0].partition("undo: ")[2]
+    assert run(undo).text.startswith("Restored: ")
+    assert (folder / "plain.md").read_text() == "Just a text about plots."
+
+
+def test_import_names_each_memory_with_its_undo(
+    run: Any, home: Path, project: Path, store: MemoryStore
+) -> None:
+    (project / ".mewcode").mkdir()
+    (project / ".mewcode" / "memories.md").write_text("### 项目知识\n- The API is v2\n", encoding="utf-8")
+    planned = run("%memory import --dry-run").text.splitlines()
+    assert planned[0].startswith("Would import 1 memory: 1 into .mewcode/memory (")
+    assert planned[-1] == "Nothing was written; without --dry-run it is."
+    assert store.list() == []
+    lines = run("%memory import").text.splitlines()
+    assert lines[0].startswith("Imported 1 memory: 1 into .mewcode/memory (")
+    assert lines[1] == "- the project memory 'api-is-v2': The API is v2; undo: %forget api-is-v2"
+    assert lines[2].startswith("The older file is now .mewcode/memories.md.imported (")
+    assert run(lines[1].partition("undo: ")[2]).error is None
+    assert store.list() == []
+    assert "Nothing to import" in run("%memory import").text
+
+
+def test_import_takes_a_path_with_spaces_and_says_what_is_left_out(run: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "my notes"
+    folder.mkdir()
+    (folder / "tea.md").write_text("I like tea.")
+    (folder / "bad.md").write_bytes(b"\xff\0")
+    for path in (f'"{folder}"', folder):
+        lines = run(f"%memory import {path}").text.splitlines()
+        assert sum(line.startswith("- ") and "bad.md: it is not UTF-8" in line for line in lines) == 1
+    assert lines[0] == "Imported 0 memories."
+    assert lines[1] == "1 there already, left as they are: 'tea'"
+
+
+def test_git_is_told_to_ignore_an_imported_file(run: Any, project: Path) -> None:
+    subprocess.run(["git", "init", "-q", project], check=True)
+    (project / ".mewcode").mkdir()
+    (project / ".mewcode" / "memories.md").write_text("- The API is v2\n")
+    assert ".mewcode/memories.md.imported (git ignores it)" in run("%memory import").text

@@ -89,7 +89,7 @@ def test_a_file_without_frontmatter_gets_what_is_read_into_it_and_keeps_its_age(
         ("---\nname: a\ndescription: d\n---\nbody", True),
         ("---\nmetadata:\n  node: x\n---\nbody", True),
         ("---\nname: a: b\n# a comment\ntype: user\n---\nbody", False),
-        ("---\nname: a\ndescription: d\ntype: strange\n---\nbody", False),
+        ("---\nname: a\ndescription: d\ntype: strange\n---\na strange body", False),
         ("---\nname: a\nbody without an end", False),
         ("---\nsomething between two rules\n---\nbody", False),
         ("---\nname: a\ntype: user\nexpires: soon\n---\nbody", False),
@@ -183,6 +183,14 @@ def test_what_git_tracks_does_not_move_into_the_home(store: MemoryStore, project
     assert path.exists()
     assert store.list("user") == []
     assert kinds(store) == ["misplaced"]
+
+
+def test_a_misplaced_memory_with_a_credential_is_not_written_again(store: MemoryStore, project: Path) -> None:
+    text = FRONT.format("mine", "user", "My password is hunter2-Xk93-vault")
+    path = write(project / ".mewcode/memory/mine.md", text)
+    assert "misplaced" not in {done.kind for done in store.fix()}
+    assert path.read_text() == text
+    assert store.list("user") == []
 
 
 def test_a_project_memory_in_the_home_stays_for_which_project_is_unknown(

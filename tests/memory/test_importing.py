@@ -215,6 +215,26 @@ def test_what_cannot_be_imported_is_named_and_the_rest_comes(store: MemoryStore,
     assert all("\n" not in line for line in result.left_out)
 
 
+def test_credentials_are_left_out_and_named_but_not_told(
+    store: MemoryStore, project: Path, home: Path, tmp_path: Path
+) -> None:
+    secret = "hunter2-Xk93-vault"
+    text = f"### user\n- The password is {secret}\n- I like tea\n"
+    write(home / "memories.md", text)
+    planned = older(store, project, home, dry_run=True)
+    result = older(store, project, home)
+    assert planned.left_out == result.left_out
+    assert [m.body for m in store.list()] == ["I like tea"]
+    (line,) = result.left_out
+    assert "line 2" in line
+    assert secret not in line
+    assert result.renamed[0].read_text() == text
+    write(tmp_path / "x/secret.md", f"password: {secret}")
+    (line,) = import_memories(store, tmp_path / "x", now=NOW).left_out
+    assert "secret.md" in line
+    assert secret not in line
+
+
 def test_a_single_file_and_an_older_file_can_be_named(store: MemoryStore, tmp_path: Path) -> None:
     import_memories(store, write(tmp_path / "tea.md", "I like tea."), now=NOW)
     older_file = write(tmp_path / "memories.md", "### feedback\n- use uv\n")

@@ -45,7 +45,7 @@ def test_folders_and_files_are_private(store: MemoryStore, home: Path) -> None:
 def test_the_first_project_memory_keeps_private_files_out_of_git(store: MemoryStore, project: Path) -> None:
     store.save(FISCAL)
     ignored = (project / ".mewcode/.gitignore").read_text("utf-8").split()
-    assert ignored == ["sessions/", "session/", "MEWCODE.md", "memories.md", "memory/.trash/", "*.lock"]
+    assert ignored == ["sessions/", "session/", "MEWCODE.md", "memories.md*", "memory/.trash/", "*.lock"]
 
 
 def test_a_gitignore_that_stands_is_left_alone(store: MemoryStore, project: Path) -> None:
