@@ -23,6 +23,7 @@ import msgspec
 
 from mewcode_magic.clock import local
 from mewcode_magic.config import MewCode
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import InvalidMemory, MemoryAmbiguous, MemoryNotFound, MewCodeError, one_line
 from mewcode_magic.events import Model, Query
 from mewcode_magic.memory.explicit import expiry
@@ -149,12 +150,15 @@ class _Work:
         try:
             operation = msgspec.convert(given, Operation)
         except msgspec.ValidationError as error:
-            self.refused.append(one_line(f"an operation that cannot be read: {error}"))
+            self._refuse("an operation that cannot be read", error)
             return
         try:
             self._do(operation)
         except MewCodeError as error:
-            self.refused.append(one_line(f"{operation.action} of {operation.name!r}: {error}"))
+            self._refuse(f"{operation.action} of {operation.name!r}", error)
+
+    def _refuse(self, what: str, why: Exception) -> None:
+        self.refused.append(one_line(mask_credentials(f"{what}: {why}")))
 
     def _do(self, operation: Operation) -> None:
         standing = self._standing(operation)

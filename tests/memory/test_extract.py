@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from api_server import ApiServer
+from credential_samples import SEEN_CREDENTIALS
 from hypothesis import given
 from hypothesis import strategies as st
 from request_rules import broken_rules
@@ -427,6 +428,16 @@ def test_only_five_operations_are_carried_out(store: MemoryStore) -> None:
     outcome = run(store, operations)
     assert [saved.memory.name for saved in outcome.written] == [f"note {n}" for n in range(5)]
     assert outcome.refused == ("2 more, since a turn has at most 5 operations",)
+
+
+@pytest.mark.parametrize(("text", "value"), SEEN_CREDENTIALS[::4])
+def test_credential_is_neither_written_nor_told(store: MemoryStore, text: str, value: str) -> None:
+    outcome = run(store, [POLARS | {"name": text, "body": text}, POLARS])
+    assert [saved.memory.name for saved in outcome.written] == ["polars-not-pandas"]
+    (refused,) = outcome.refused
+    assert "credential" in refused
+    assert value not in refused
+    assert value not in "".join(memory.name + memory.body for memory in store.list())
 
 
 LONG = "The warehouse is called Snowdrift. " * 10
