@@ -23,6 +23,7 @@ _Known = TypeVar("_Known", Message, Result)
 _FIRST, _END = -62_135_596_800, 253_402_300_799
 """Unix seconds of the years 1 to 9999: the times that both dialects can tell."""
 
+_encode = msgspec.json.Encoder().encode
 _encode_into = msgspec.json.Encoder().encode_into
 _LINE_END = ord("\n")
 _replace = msgspec.structs.replace
@@ -41,8 +42,7 @@ def entry_of(
     if dialect == "typed":
         return _typed_entry(message)
     # In the role dialect a prompt or reply is the very message, without what it leaves open.
-    now = message.time is None
-    recorded = _replace(message, time=int(time.time()) if now else _seconds(message.ts))
+    recorded = _replace(message, time=int(time.time()) if message.time is None else _seconds(message.ts))
     try:
         _encode_into(recorded, buffer)
     except ValueError:
@@ -84,27 +84,16 @@ def marker_entry(kind: Literal["title", "summary"], text: str, dialect: Dialect)
 
 
 def _typed_entry(message: Message) -> tuple[bytes, Message]:
+    """Return the line of a message that differs from the role dialect's in its first key and in its time."""
     recorded = _replace(message, time=datetime.now(UTC) if message.time is None else _date(message.ts))
-    record: dict[str, Any] = {"type": message.role, "content": message.content}
-    if message.role == "user":
-        if message.injected:
-            record["injected"] = message.injected
-        if message.recalled:
-            record["recalled"] = message.recalled
-        if message.notebook is not None:
-            record["notebook"] = message.notebook
-        if message.cell is not None:
-            record["cell"] = message.cell
-    else:
-        if message.model is not None:
-            record["model"] = message.model
-        if message.usage is not None:
-            record["usage"] = message.usage
-        if message.interrupted:
-            record["interrupted"] = True
-    record["timestamp"] = recorded.time
-    line, exact = _line(record)
-    return line, recorded if exact else _read_back(line, Message)
+    timeless = message if message.time is None else _replace(message, time=None)
+    try:
+        fields = _encode(timeless)[len(b'{"role"') : -1]
+    except ValueError:
+        plain = msgspec.to_builtins(timeless)
+        line, _ = _line({"type": plain.pop("role"), **plain, "timestamp": recorded.time})
+        return line, _read_back(line, Message)
+    return b"".join((b'{"type"', fields, b',"timestamp":', orjson.dumps(recorded.time), b"}\n")), recorded
 
 
 def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> list[Entry]:
