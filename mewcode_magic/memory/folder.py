@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from mewcode_magic.errors import StorageError
-from mewcode_magic.files import Lock, read_text, reason, shown, storage_errors, write_atomic
+from mewcode_magic.errors import InvalidMemory, StorageError
+from mewcode_magic.files import Lock, private_folder, read_text, reason, shown, storage_errors, write_atomic
 from mewcode_magic.memory.document import read_document
 from mewcode_magic.memory.index import IndexLine, merged, parsed
 from mewcode_magic.memory.record import Memory, Place, moment
@@ -212,6 +212,22 @@ class MemoryFolder:
             number += 1
             path = self.path / f"{slug}-{number}.md"
         return path
+
+    def make_room(self, path: Path) -> None:
+        """Make the subfolders for a new file. Needs the lock.
+
+        Raises:
+            InvalidMemory: something stands at `path` already.
+            StorageError: a link stands in the way, which may lead anywhere, or a subfolder cannot be made.
+        """
+        if os.path.lexists(path):
+            raise InvalidMemory(f"something stands at {shown(path)} already; choose another path")
+        for parent in path.parents:
+            if parent == self.path:
+                break
+            if parent.is_symlink():
+                raise StorageError(f"{shown(parent)} is a link, which is not followed; choose another path")
+        private_folder(path.parent)
 
     def clean_up(self, trash_days: float) -> None:
         """Empty the trash of what is too old, and remove what crashes left behind. Needs the lock."""

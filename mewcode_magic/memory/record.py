@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["BODY_CHARS", "PLACES", "PLACE_OF", "TYPES", "Memory", "Place", "moment", "slug_of"]
+__all__ = ["BODY_CHARS", "PLACES", "PLACE_OF", "RESERVED", "TYPES", "Memory", "Place", "moment", "slug_of"]
 
 Place: TypeAlias = Literal["user", "project"]
 """`user` is the folder in the MewCode home, `project` the one in the project."""

@@ -34,7 +34,7 @@ from mewcode_magic.memory.names import free_name, has_name, matching, similar_na
 from mewcode_magic.memory.places import MemoryPlaces
 from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place, slug_of
 from mewcode_magic.memory.screened import Screen, named, refuse_credentials
-from mewcode_magic.memory.validity import place_of, validate
+from mewcode_magic.memory.validity import place_of, validate, validate_slug
 
 __all__ = ["DeletedMemory", "MemoryStore", "Saved"]
 
@@ -101,6 +101,18 @@ class MemoryStore:
             types = " or ".join(memory.type for memory in found)
             raise MemoryAmbiguous(f"{name!r} stands in both places; say which one by its type, {types}")
         return found[0] if found else None
+
+    def text(self, memory: Memory) -> str:
+        """Return the text of a memory's file as it stands, its line ends Unix ones; it is not masked.
+
+        Raises:
+            MemoryNotFound: it has no file, or no longer.
+            StorageError: it cannot be read.
+        """
+        if memory.path is None or not os.path.lexists(memory.path):
+            raise MemoryNotFound(f"the file of {memory.name!r} was deleted or moved; look at the list again")
+        text, _ = self._places[memory.place].read(memory.path)
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def index(self, place: Place) -> str:
         """Return what of a place goes into a request: its index lines within the limits, or "".
@@ -172,6 +184,7 @@ class MemoryStore:
         rename_if_taken: bool = False,
         if_unchanged: Memory | None = None,
         force: bool = False,
+        at: str | None = None,
     ) -> Saved:
         """Write a memory into the place of its type; what it replaces goes to the trash.
 
@@ -184,14 +197,18 @@ class MemoryStore:
             if_unchanged: the memory as it was read; if its file differs by now, nothing is written.
             force: write it also with what looks like a credential; for the user alone. What was forced once
                 may stay where it is when the memory is updated.
+            at: the file to write in the place of its type, as a path without `.md`, instead of the one that
+                follows from the name. The memory of another file is not replaced then.
 
         Raises:
             CredentialRefused: it seems to hold a credential.
-            InvalidMemory: a part is missing or too large, or its type is unknown.
+            InvalidMemory: a part is missing or too large, its type is unknown, or `at` cannot be used.
             MemoryChanged: the file is not what `if_unchanged` says.
             StorageError: it cannot be written; what stood still stands.
         """
         validate(memory)
+        if at is not None and (memory.path is None or at != memory.slug):
+            validate_slug(at)
         places = {place_of(memory.type)}
         while True:
             with self._places.locked(places, self.lock_seconds):
@@ -202,7 +219,7 @@ class MemoryStore:
                     if not force:
                         stays = standing is not None and standing.place == PLACE_OF[memory.type]
                         refuse_credentials(memory, standing if stays else None)
-                    saved = self._save(memory, standing, rename=rename_if_taken)
+                    saved = self._save(memory, standing, rename=rename_if_taken, at=at)
                     notes = [*saved.notes, *self._settle(places)]
                     if force and (found := self._screen.found(saved.memory)):
                         notes.append(f"it seems to hold a credential, masked when it is sent: {named(found)}")
@@ -214,8 +231,8 @@ class MemoryStore:
     ) -> Memory:
         """Move a memory to the trash; with `purge` remove it for good, with its earlier versions there.
 
-        `purge` also removes what is only in the trash. `if_unchanged` is the memory as it was read; if what
-        would be deleted differs by now, nothing is.
+        `purge` also removes what is only in the trash. `if_unchanged` is the memory as it was read: its file
+        is meant then, whatever else has the name, and if that differs by now, nothing is deleted.
 
         Raises:
             MemoryNotFound: no memory has that name or slug.
@@ -223,7 +240,7 @@ class MemoryStore:
             MemoryChanged: the file is not what `if_unchanged` says.
             StorageError: it cannot be moved or removed.
         """
-        found = self.get(name, type=type)
+        found = if_unchanged if if_unchanged and if_unchanged.path else self.get(name, type=type)
         if found is None or found.path is None:
             return self._delete_trashed(name, type, purge=purge)
         with self._places.locked({found.place}, self.lock_seconds):
@@ -271,10 +288,15 @@ class MemoryStore:
                 known.append(item.memory)
         return result
 
-    def _save(self, memory: Memory, standing: Memory | None, *, rename: bool) -> Saved:
+    def _save(self, memory: Memory, standing: Memory | None, *, rename: bool, at: str | None) -> Saved:
         """Write under the locks that are held; `standing` is what the memory replaces."""
         now = datetime.now(UTC)
         everything = self.list()
+        if at is not None and standing is not None and standing.path != memory.path:
+            raise InvalidMemory(
+                f"there is a {standing.type} memory {standing.name!r} already, in {standing.slug}.md: change "
+                "that one, or give another name"
+            )
         others = [m for m in everything if standing is None or m.path != standing.path]
         twin = next((m for m in others if m.body_key == memory.body_key and not m.is_expired(now)), None)
         if twin and twin.path:
@@ -286,28 +308,39 @@ class MemoryStore:
             memory = replace(memory, name=free_name(everything, memory.name))
         if standing is None or standing.path is None:
             memory = replace(memory, created=memory.created or now, updated=memory.updated or now)
-            return self._written(memory, None, "created")
+            return self._written(memory, None, "created", at)
         if not has_name(standing, memory.name) and any(has_name(m, memory.name) for m in others):
             raise InvalidMemory(f"cannot rename {standing.name!r}: there is a memory {memory.name!r} already")
         memory = _succeeding(memory, standing)
-        if memory == standing and PLACE_OF[memory.type] == standing.place:
+        renamed = at not in (None, standing.slug)
+        if memory == standing and PLACE_OF[memory.type] == standing.place and not renamed:
             return Saved(standing, standing.path, "unchanged")
-        memory = replace(memory, created=memory.created or standing.modified, updated=now)
-        saved = self._written(memory, standing, "updated")
+        # A new path makes nothing newer that the memory says.
+        updated = standing.when if renamed and memory.body == standing.body else now
+        memory = replace(memory, created=memory.created or standing.modified, updated=updated)
+        saved = self._written(memory, standing, "updated", at)
         if saved.path == standing.path:
             return saved
         self._places[standing.place].trash.take(standing.path)
         note = f"before, it was the {standing.type} memory {standing.name!r} in {shown(standing.path.parent)}"
         return replace(saved, action="moved", notes=[note, *saved.notes])
 
-    def _written(self, memory: Memory, standing: Memory | None, action: Action) -> Saved:
-        """Write a memory over what has its name in its type's place, or to a path that is free."""
+    def _written(self, memory: Memory, standing: Memory | None, action: Action, at: str | None) -> Saved:
+        """Write a memory over what has its name in its type's place, or to a path that is free.
+
+        With `at` that path is given: it must be free, or the memory's own.
+        """
         place = PLACE_OF[memory.type]
         folder = self._places[place]
         occupant = next((m for m in self.list(place) if has_name(m, memory.name)), None)
         if standing and self._places[standing.place] is folder and has_name(standing, memory.name):
             occupant = standing
-        path = (occupant and occupant.path) or folder.free_path(slug_of(memory.name))
+        if at is None:
+            path = (occupant and occupant.path) or folder.free_path(slug_of(memory.name))
+        else:
+            path = folder.path / f"{at}.md"
+            if standing is None or path != standing.path:
+                folder.make_room(path)
         folder.write(path, write_document(memory))
         return Saved(self._at(path) or replace(memory, path=path), path, action, self._fullness(place))
 

@@ -57,13 +57,18 @@ class Trash:
         return trashed
 
     def take(self, file: Path) -> TrashedFile:
-        """Move `file` into the trash.
+        """Move `file` into the trash; a subfolder that is empty then goes.
 
         Raises:
             StorageError: it cannot be moved; it stands as before.
         """
         with self._room(file) as trashed, storage_errors("move to the trash", file):
             file.rename(trashed.path)
+        with contextlib.suppress(OSError):
+            for parent in file.parents:
+                if parent == self.folder:
+                    break
+                parent.rmdir()
         return trashed
 
     def put_back(self, trashed: TrashedFile, target: Path) -> None:

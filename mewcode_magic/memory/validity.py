@@ -7,9 +7,17 @@ import re
 from mewcode_magic.errors import InvalidMemory
 from mewcode_magic.memory.document import write_document
 from mewcode_magic.memory.folder import MAX_BYTES
-from mewcode_magic.memory.record import PLACE_OF, TYPES, Memory, Place
+from mewcode_magic.memory.record import PLACE_OF, RESERVED, TYPES, Memory, Place
 
-__all__ = ["place_of", "validate"]
+__all__ = ["place_of", "validate", "validate_slug"]
+
+NAME_BYTES = 255
+"""Bytes that file systems allow for one name."""
+PATH_BYTES = 1_024
+"""Bytes of a path below a memory folder; the trash puts some more in front of it."""
+
+_BAD_IN_NAMES = re.compile(r'[\\:*?"<>|]')
+"""What Windows does not have in names; the files may be shared."""
 
 _PLACEHOLDER = re.compile(
     r"\s*(?:\[|\(|<!--|\.\.|\N{HORIZONTAL ELLIPSIS})\W*"
@@ -50,3 +58,27 @@ def validate(memory: Memory) -> None:
             f"the body of {memory.name!r} holds {line.strip()!r}, which would replace what it stands for; "
             "give the whole body"
         )
+
+
+def validate_slug(slug: str) -> None:
+    """Refuse a path for a new file that could not stand below a memory folder everywhere.
+
+    Raises:
+        InvalidMemory: a part of it is empty, hidden, reserved or too long, or has characters that names lack.
+    """
+    for part in (parts := f"{slug}.md".split("/")):
+        if not part.removesuffix(".md") or part.startswith(".") or part != part.strip().rstrip("."):
+            fault = "is empty or hidden, or begins or ends in what file names should not"
+        elif not part.isprintable() or _BAD_IN_NAMES.search(part):
+            fault = "has characters that file names cannot have everywhere"
+        elif part.split(".")[0].strip().lower() in RESERVED:
+            fault = "is reserved"
+        elif len(part.encode()) > NAME_BYTES:
+            fault = f"is longer than {NAME_BYTES} bytes"
+        else:
+            continue
+        raise InvalidMemory(
+            f"a memory's file cannot be {slug + '.md'!r}: {part!r} {fault}; choose another name"
+        )
+    if len("/".join(parts).encode()) > PATH_BYTES:
+        raise InvalidMemory(f"a memory's file cannot have a path of over {PATH_BYTES:,} bytes; shorten it")
