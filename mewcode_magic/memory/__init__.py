@@ -1,6 +1,7 @@
 """Long-term memory: plain Markdown files in two folders, their index, and what of them fits a question."""
 
 from mewcode_magic.memory.changes import Changes
+from mewcode_magic.memory.condense import Condensation, merges_by_rule, propose_merges, write_merges
 from mewcode_magic.memory.deleted import DeletedMemory
 from mewcode_magic.memory.explicit import expiry, memory_from_text
 from mewcode_magic.memory.extract import Extraction, extract
@@ -20,6 +21,7 @@ __all__ = [
     "PLACE_OF",
     "TYPES",
     "Changes",
+    "Condensation",
     "DeletedMemory",
     "Extraction",
     "Imported",
@@ -38,7 +40,10 @@ __all__ = [
     "import_older_files",
     "legacy_memories",
     "memory_from_text",
+    "merges_by_rule",
+    "propose_merges",
     "rank_by_keywords",
     "recall",
     "slug_of",
+    "write_merges",
 ]

@@ -8,6 +8,7 @@ the folder is the truth, and its `MEMORY.md` is derived. Files may change by han
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -225,6 +226,30 @@ class MemoryStore:
                         notes.append(f"it seems to hold a credential, masked when it is sent: {named(found)}")
                     return replace(saved, notes=notes)
             places.add(standing.place)
+
+    def merge(self, sources: Sequence[Memory], memory: Memory) -> Saved:
+        """Write one memory in the place of several, which go to the trash.
+
+        Raises:
+            MemoryChanged: one of them is not as it was read; nothing is written.
+            CredentialRefused: it seems to hold a credential.
+            InvalidMemory: a part is missing or too large, or another memory has its name.
+            StorageError: it cannot be written; what stood still stands.
+        """
+        validate(memory)
+        refuse_credentials(memory, None)
+        with self._places.locked({place_of(memory.type), *(s.place for s in sources)}, self.lock_seconds):
+            for source in sources:
+                self._refuse_if_changed(source)
+            paths = {source.path for source in sources}
+            if any(has_name(m, memory.name) for m in self.list() if m.path not in paths):
+                raise InvalidMemory(f"there is another memory {memory.name!r} by now; look at the list again")
+            saved = self._written(memory, None, "created", None)
+            for source in sources:
+                if source.path and source.path != saved.path:
+                    self._places[source.place].trash.take(source.path)
+            notes = self._settle({saved.memory.place, *(source.place for source in sources)})
+        return replace(saved, notes=[*saved.notes, *notes])
 
     def delete(
         self, name: str, *, type: str | None = None, purge: bool = False, if_unchanged: Memory | None = None
