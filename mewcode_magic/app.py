@@ -21,7 +21,15 @@ from mewcode_magic.errors import SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, cell_id, notebook_path
-from mewcode_magic.memory import Extraction, MemoryStore, Saved, first_use, memory_from_text
+from mewcode_magic.memory import (
+    Condensation,
+    Extraction,
+    MemoryStore,
+    Saved,
+    first_use,
+    memory_from_text,
+    propose_merges,
+)
 from mewcode_magic.messages import Usage
 from mewcode_magic.model import Models
 from mewcode_magic.project import project_folder
@@ -312,6 +320,17 @@ class Mew:
         )
         memory = replace(memory, body=text)
         return self.memory.save(memory, rename_if_taken=name is None, force=force)
+
+    def condense(self) -> Condensation:
+        """Ask a model which memories could become one; `write_merges` writes what it proposes.
+
+        Raises:
+            ModelError: there is no answer, or none that can be read.
+        """
+        side = self._models.side(self._models.main())
+        proposed = propose_merges(self.memory, side, now=datetime.now(UTC))
+        self._usage += proposed.usage
+        return proposed
 
     def status(self) -> Status:
         """Return the state that `%mewcode` shows."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mewcode_magic.errors import AnswerUnusable
 from mewcode_magic.events import BlockEnded, ModelEvent, Query, Reply, ReplyEnded, Request, TextDelta
-from mewcode_magic.memory import Memory, rank_by_keywords
+from mewcode_magic.memory import Memory, merges_by_rule, rank_by_keywords
 from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model.answer import read_answer
 from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep
@@ -63,6 +63,8 @@ class Offline:
             from mewcode_magic.model.noting import noted  # its patterns take 15 ms; the answer comes first
 
             return Reply(read_answer(json.dumps(noted(query)), query.schema), Usage())
+        if query.kind == "condense":
+            return Reply(read_answer(json.dumps(merges_by_rule(query)), query.schema), Usage())
         raise AnswerUnusable(f"the offline answers have no rules for a query of kind {query.kind!r}")
 
 
