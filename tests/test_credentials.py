@@ -118,6 +118,11 @@ def test_credential_is_found_wherever_it_stands_in_a_long_line(at: int) -> None:
     assert mask_credentials(text) == text.replace(value, "[credential: Anthropic API key]")
 
 
+def test_quotes_of_another_kind_belong_to_a_password() -> None:
+    value = "it's " + made(ALNUM, 8)
+    assert mask_credentials(f'password = "{value}"') == 'password = "[credential: password]"'
+
+
 def test_unfinished_private_key_is_masked_to_its_end() -> None:
     block = key_block("OPENSSH PRIVATE KEY").rpartition("\n")[0]
     masked = mask_credentials(f"Key:\n{block}")

@@ -70,6 +70,9 @@ OURS = {
     "Doppler token": r"dp\.[a-z]{2,5}\.[A-Za-z0-9]{40,}",
     "PlanetScale token": r"pscale_[a-z]{2,5}_[\w=.-]{32,}",
     "Prefect API key": r"pn[ub]_[A-Za-z0-9]{36}",
+    "HTTP basic credentials": r"(?<=(?i:authorization: basic) )[A-Za-z0-9+/]{12,}={0,2}",
+    "Kaggle API key": r"\"username\": ?\"[^\"]{1,60}\", ?\"key\": ?\"([0-9a-f]{32})",
+    "Weights and Biases API key": r"(?<=wandb login )[0-9a-f]{40}",
     "Pulumi token": r"pul-[0-9a-f]{40}",
 }
 """What detect-secrets does not know, or only in part."""
