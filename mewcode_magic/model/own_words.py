@@ -25,16 +25,16 @@ _END_OF_OWN = re.compile(
     re.IGNORECASE,
 )
 """A rule, or another sign that what follows is from elsewhere."""
-_PASTE_NOUN = re.compile(
+_INTRODUCES = re.compile(
     r"\b(?:page|site|web ?page|docs?|documentation|read ?me|article|post|blog|e-?mail|message|mail|letter"
-    r"|file"
-    r"|text|quote|excerpt|snippet|code|output|log|error|warning|traceback|guide(?:line)?s?|policy|spec|manual"
-    r"|paper|book|ticket|issue|comment|chat|transcript|prompt|paste[ds]?|here is|here's|following|below"
-    r"|says?|said|reads?|writes?|wrote|states?|from)\b"
-    r"|网页|网站|页面|文档|文章|邮件|帖子|日志|报错|错误|输出|内容|原文|代码|手册|说明|消息|文件|如下|以下"
-    r"|下面|粘贴|说|写",
+    r"|file|text|quote|excerpt|snippet|code|output|log|error|warning|traceback|guide(?:line)?s?|policy|spec|manual"
+    r"|paper|book|ticket|issue|comment|chat|transcript|prompt|notes?|minutes|paste[ds]?|following|below"
+    r"|here (?:is|are)(?! (?:my|our))|here's|says?|said|reads?|writes?|wrote|states?|from)\b"
+    r"|网页|网站|页面|文档|文章|邮件|帖子|日志|报错|错误|输出|内容|原文|代码|手册|说明|消息|文件"
+    r"|如下|以下|下面|粘贴|说|写",
     re.IGNORECASE,
 )
+"""In a line that ends with a colon: what follows is from elsewhere."""
 _LIST_MARK = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)\u3001])\s+")
 _SENTENCE_END = re.compile(
     r"(?<=[\u3002\uff01\uff1f\uff1b])|(?<=[!?;])\s+|(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<=\.)\s+",
@@ -92,7 +92,7 @@ def _paragraphs(text: str) -> tuple[list[list[str]], bool]:
             in_markup = False
             paragraphs.append([])
             continue
-        introduces = line.rstrip().endswith((":", "\uff1a")) and _PASTE_NOUN.search(line)
+        introduces = line.rstrip().endswith((":", "\uff1a")) and _INTRODUCES.search(line)
         if line == CUT or introduces or _END_OF_OWN.fullmatch(line):
             complete = False
             break

@@ -1,8 +1,9 @@
 """What the offline answers take for a lasting statement of the user.
 
-`statements.json` holds texts that must give a statement and texts that must not. All were labelled before the
-rules saw them. With `tuned` the rules were made; `held_out` and `unseen` were tried on them later, each once
-before anything was changed: 21 of 24 and 19 of 22 were kept, 0 of 36 and 1 of 34 wrongly.
+`statements.json` holds texts that must give a statement and texts that must not, labelled before the rules
+saw them. With `tuned` the rules were made. The other four parts were each tried once, one after the other:
+21 of 24, 19 of 22, 21 of 25 and 21 of 24 were kept, and 0 of 36, 1 of 34, 5 of 40 and 0 of 40 wrongly. Then
+the rules were mended by the first three; the last stands as it was found.
 """
 
 import json
@@ -16,7 +17,15 @@ from mewcode_magic.model.own_words import own_words
 from mewcode_magic.model.stated import lasting_statements
 
 STATEMENTS = json.loads(Path(__file__).with_name("statements.json").read_text(encoding="utf-8"))
-MISSED = {"Answer in English only, always."}
+MISSED = {
+    "Answer in English only, always.",
+    "My favourite colour map is viridis, use that for heat maps.",
+    "I work with a screen reader, so never use colour alone to tell lines apart.",
+    "We name notebooks with a date prefix, always.",
+    "Our team always reviews SQL before it goes out.",
+    "以后的图请都用 PNG 格式。",
+    "每次回答都请先说明假设。",
+}
 
 
 def texts(label: str) -> list[str]:
@@ -35,8 +44,9 @@ def test_anything_else_gives_none(text: str) -> None:
 
 def test_the_labelled_texts_are_many_and_each_is_there_once() -> None:
     kept, ignored = texts("kept"), texts("ignored")
-    assert len(kept) >= 40
-    assert len(ignored) >= 60
+    assert len(kept) >= 100
+    assert len(ignored) >= 200
+    assert set(kept) > MISSED
     assert len({*kept, *ignored}) == len(kept) + len(ignored)
 
 
