@@ -33,7 +33,7 @@ from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions import Session
-from mewcode_magic.tools import ToolContext, all_tools, schema
+from mewcode_magic.tools import ToolContext, all_tools
 from mewcode_magic.turn import run_turn
 
 __all__ = ["Conversation"]
@@ -56,8 +56,10 @@ class Conversation:
         self.notices = list(notices)
         self._project, self._home = project, home
         self._memory, self._settings = memory, settings
-        self._tools = {tool.name: tool for tool in all_tools()}
-        self._schemas = [schema(tool) for tool in self._tools.values()]
+        # Chosen here: neither they nor what the system prompt says of them may change within a session.
+        self._tools = {tool.name: tool for tool in all_tools(settings)}
+        self._definitions = [tool.definition for tool in self._tools.values()]
+        self._system = system_prompt(project, settings.memory_tool)
         self._front: Front | None = None
         self._recall: Recall | None = None
 
@@ -137,9 +139,9 @@ class Conversation:
         try:
             for event in run_turn(model, session, request, self._tools, context):
                 match event:
-                    case ToolStarted(name="Remember"):
+                    case ToolStarted(name=name) if self._writes_memory(name):
                         before = self._memory.snapshot()
-                    case ToolEnded(name="Remember"):
+                    case ToolEnded(name=name) if self._writes_memory(name):
                         self._front = self.front.learned(before, self._memory.snapshot())
                     case TurnEnded():
                         session.end_turn()
@@ -148,6 +150,9 @@ class Conversation:
             with contextlib.suppress(Exception):  # the first failure is the one to tell
                 session.end_turn()
             raise
+
+    def _writes_memory(self, name: str) -> bool:
+        return name in self._tools and self._tools[name].writes_memory
 
     def _pending(self) -> tuple[list[str], Front]:
         """Return what the agent must be told with the next prompt, and the front once it is told."""
@@ -161,9 +166,9 @@ class Conversation:
         """Return the request for the session as it stands now."""
         return build_request(
             self.session.messages,
-            system=system_prompt(self._project),
+            system=self._system,
             reminder=self.front.reminder.text,
-            tools=self._schemas,
+            tools=self._definitions,
             max_tokens=self._settings.max_tokens,
         )
 

@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 IMAGE_TYPES = {"image/jpeg", "image/png", "image/gif", "image/webp"}
+KNOWN_TOOLS = {"memory_20250818": "memory"}
+"""The names that tools of the API's own types have; their schemas are not sent."""
 
 
 def broken_rules(body: dict[str, Any]) -> list[str]:
@@ -117,4 +119,10 @@ def _breakpoints(body: dict[str, Any], messages: list[dict[str, Any]]) -> list[s
 
 
 def _tools(tools: list[dict[str, Any]]) -> list[str]:
-    return [f"tool name {t['name']!r}" for t in tools if not re.fullmatch("[a-zA-Z0-9_-]{1,64}", t["name"])]
+    broken = [f"tool name {t['name']!r}" for t in tools if not re.fullmatch("[a-zA-Z0-9_-]{1,64}", t["name"])]
+    for tool in tools:
+        if (kind := tool.get("type", "custom")) == "custom":
+            broken += [] if "input_schema" in tool else [f"tool {tool['name']!r} without a schema"]
+        elif KNOWN_TOOLS.get(kind) != tool["name"] or tool.keys() - {"type", "name", "cache_control"}:
+            broken.append(f"a tool of type {kind!r} that the API does not know so: {tool}")
+    return broken

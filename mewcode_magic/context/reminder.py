@@ -16,7 +16,7 @@ __all__ = ["Reminder", "notice_block", "read_reminder"]
 
 _INTRODUCTION = "This stands here for the whole conversation; use what bears on the user's requests."
 _FOLLOW = "Instructions of the user and the project. Follow them; where two disagree, the earlier one holds."
-_INDEX = "What was remembered in earlier conversations, one line a memory; ReadFile shows the bodies."
+_INDEX = "What was remembered in earlier conversations, one line a memory; the files hold the bodies."
 
 _SECTION = re.compile(r"^#{1,2}[ \t]+", re.MULTILINE)
 """Headings that people wrote into an index; of the third level, none passes for a section of the block."""

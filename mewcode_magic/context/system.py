@@ -9,6 +9,9 @@ from mewcode_magic.prompts import prompt
 __all__ = ["system_prompt"]
 
 
-def system_prompt(project: Path) -> str:
-    """Return the system prompt for a project; the same for all of a session."""
-    return f"{prompt('system')}\n\nThe project's folder is {project}."
+def system_prompt(project: Path, memory_tool: str) -> str:
+    """Return the system prompt for a project; the same for all of a session.
+
+    `memory_tool`: the setting of that name, which says by what the agent saves.
+    """
+    return f"{prompt('system')}\n\n{prompt(f'saving_{memory_tool}')}\n\nThe project's folder is {project}."

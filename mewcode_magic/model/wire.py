@@ -2,7 +2,7 @@
 
 The SDK opens streams, retries and knows the protocol. Its own accumulation of the events is left out: it
 fails on servers that leave out fields, and what comes back to the API has to be exactly what it gave.
-Only this module and `failures` import the SDK.
+Only this module, `failures` and, for the API's own memory tool, `tools/memory_commands` import the SDK.
 """
 
 from __future__ import annotations

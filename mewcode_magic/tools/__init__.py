@@ -1,12 +1,15 @@
 """What the agent can do: each tool is a generator of events that returns a result."""
 
+from mewcode_magic.config import MewCode
+from mewcode_magic.tools.memory_tool import MemoryTool
 from mewcode_magic.tools.read_file import ReadFile
 from mewcode_magic.tools.remember import Remember
-from mewcode_magic.tools.tool import Tool, ToolContext, ToolResult, ToolRun, schema
+from mewcode_magic.tools.tool import Tool, ToolContext, ToolResult, ToolRun
 
-__all__ = ["ReadFile", "Remember", "Tool", "ToolContext", "ToolResult", "ToolRun", "all_tools", "schema"]
+__all__ = ["MemoryTool", "ReadFile", "Remember", "Tool", "ToolContext", "ToolResult", "ToolRun", "all_tools"]
 
 
-def all_tools() -> list[Tool]:
-    """Return the tools that the agent is given, in the order of the request."""
-    return [Remember(), ReadFile()]
+def all_tools(settings: MewCode) -> list[Tool]:
+    """Return the tools that the agent is given in a session, in the order of the request."""
+    memory: Tool = MemoryTool() if settings.memory_tool == "anthropic" else Remember()
+    return [memory, ReadFile()]

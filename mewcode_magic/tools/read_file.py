@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from mewcode_magic.events import PermissionAsked
 from mewcode_magic.files import shown, storage_errors
-from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun, described
 
 __all__ = ["ReadFile"]
 
@@ -38,6 +38,12 @@ class ReadFile:
         "Use offset and limit for long files."
     )
     Arguments = ReadFileArguments
+    writes_memory = False
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The tool as a request describes it."""
+        return described(self.name, self.description, ReadFileArguments)
 
     def run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolRun:
         """Return the lines asked for, or an error result that says why not."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from mewcode_magic.errors import InvalidMemory, MemoryNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore, memory_from_text
-from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun, described
 
 __all__ = ["Remember"]
 
@@ -67,6 +67,12 @@ class Remember:
         "existing memory rather than adding one that says the same."
     )
     Arguments = RememberArguments
+    writes_memory = True
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The tool as a request describes it."""
+        return described(self.name, self.description, RememberArguments)
 
     def run(self, arguments: RememberArguments, context: ToolContext) -> ToolRun:
         """Write or delete, and answer with the path."""

@@ -1,4 +1,4 @@
-"""What a tool is: a name, described arguments, and a generator that does the work."""
+"""What a tool is: a name, how a request describes it, and a generator that does the work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.events import PermissionAsked
 from mewcode_magic.memory import MemoryStore
 
-__all__ = ["Tool", "ToolContext", "ToolResult", "ToolRun", "schema"]
+__all__ = ["Tool", "ToolContext", "ToolResult", "ToolRun", "described"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,18 @@ class Tool(Protocol):
         ...
 
     @property
-    def description(self) -> str:
-        """What the model is told of it."""
+    def definition(self) -> dict[str, Any]:
+        """The tool as a request describes it; the same for all of a session."""
         ...
 
     @property
-    def Arguments(self) -> type[msgspec.Struct]:  # noqa: N802 - a class of each tool
-        """The fields of a call's input, with their descriptions."""
+    def Arguments(self) -> Any:  # noqa: N802 - a class of each tool
+        """The type of a call's input: a Struct, or a union of tagged ones."""
+        ...
+
+    @property
+    def writes_memory(self) -> bool:
+        """Whether a call may change memories: the agent then knows of it, and is not told it as news."""
         ...
 
     def run(self, arguments: Any, context: ToolContext) -> ToolRun:
@@ -64,13 +69,13 @@ class Tool(Protocol):
         ...
 
 
-def schema(tool: Tool) -> dict[str, Any]:
-    """Return the tool as a request describes it: name, description, JSON schema of the arguments."""
-    (reference,), components = msgspec.json.schema_components([tool.Arguments])
+def described(name: str, description: str, arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the definition of a tool of our own: name, description, JSON schema of the arguments."""
+    (reference,), components = msgspec.json.schema_components([arguments])
     definition = components[reference["$ref"].rsplit("/", 1)[1]]
     return {
-        "name": tool.name,
-        "description": tool.description,
+        "name": name,
+        "description": description,
         "input_schema": {
             "type": "object",
             "properties": definition["properties"],
