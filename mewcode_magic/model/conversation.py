@@ -1,4 +1,4 @@
-"""What a request says, taken apart again: prompts, results, memories, index and instructions.
+"""What a request or a query says, taken apart again: prompts, results, memories, index and instructions.
 
 The offline answers see nothing but the request, as any model does. The forms read here are those that
 `context` and `memory` write: blocks in `<system-reminder>` and `<relevant_memories>` come from the program,
@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mewcode_magic.events import Request
+from mewcode_magic.events import Query, Request
 from mewcode_magic.messages import Block
 
-__all__ = ["Conversation", "QuotedMemory", "read_request"]
+__all__ = ["Conversation", "QuotedMemory", "read_query", "read_request"]
 
 _INJECTED = re.compile(r"\s*<(?:system-reminder|relevant_memories)>")
 _MEMORY = re.compile(
     r'^<memory name="(?P<name>[^"]*)"[^>]*>\n(?P<body>.*?)\n</memory>$', re.DOTALL | re.MULTILINE
 )
+_TAGGED = re.compile(r"<(?P<tag>[a-z]+)>\n(?P<text>.*)\n</(?P=tag)>", re.DOTALL)
 _SECTIONS = re.compile(r"^# (mewcodeMd|autoMemory|currentDate)\n", re.MULTILINE)
 _ENTRY = re.compile(r"^- (?:\[(?P<name>[^\]]*)\]\([^)]*\)[ \t]*[-—]?[ \t]*)?(?P<text>.*)$", re.MULTILINE)
 _CHANGE = re.compile(
@@ -78,6 +80,13 @@ def read_request(request: Request) -> Conversation:
         instructions=_lines(sections.get("mewcodeMd", "")),
         tools=frozenset(tool["name"] for tool in request.tools),
     )
+
+
+def read_query(query: Query) -> Iterator[tuple[str, str]]:
+    """Yield the tag and the text of each block of a query that has one."""
+    for block in (block for message in query.messages for block in _blocks(message)):
+        if found := _TAGGED.fullmatch(str(block.get("text", ""))):
+            yield found["tag"], found["text"]
 
 
 def _blocks(message: dict[str, Any]) -> list[Block]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any
@@ -13,11 +12,11 @@ from mewcode_magic.memory import Memory, memory_from_text
 from mewcode_magic.memory.extract import MAX_OPERATIONS
 from mewcode_magic.memory.names import free_name
 from mewcode_magic.memory.restated import restates
+from mewcode_magic.model.conversation import read_query
 from mewcode_magic.model.stated import lasting_statements
 
 __all__ = ["noted"]
 
-_BLOCK = re.compile(r"<(?P<tag>[a-z]+)>\n(?P<text>.*)\n</(?P=tag)>", re.DOTALL)
 _NOTE = re.compile(r"^- (?P<name>.*?) \([a-z]+, [^()]* old\): (?P<description>.*)$", re.MULTILINE)
 
 
@@ -26,7 +25,7 @@ def noted(query: Query) -> dict[str, Any]:
 
     A statement that a note or the instructions make already gives none; no note is changed or deleted.
     """
-    texts = list(_texts(query))
+    texts = list(read_query(query))
     known = [
         Memory(unescape(note["name"]), description, "project", description)
         for tag, text in texts
@@ -49,11 +48,3 @@ def noted(query: Query) -> dict[str, Any]:
             operations.append({**operation, "description": draft.description, "body": draft.body})
         earlier.append(text)
     return {"operations": operations}
-
-
-def _texts(query: Query) -> Iterator[tuple[str, str]]:
-    """Yield the tag and the text of each block that has one."""
-    for message in query.messages:
-        for block in message["content"] if isinstance(message["content"], list) else ():
-            if found := _BLOCK.fullmatch(str(block.get("text", ""))):
-                yield found["tag"], found["text"]

@@ -5,6 +5,7 @@ Each answer begins by saying what it is. The same request always gets the same a
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,7 @@ from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model.answer import read_answer
 from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep
 from mewcode_magic.model.connection import HOW_TO_CONNECT
-from mewcode_magic.model.conversation import Conversation, QuotedMemory, read_request
+from mewcode_magic.model.conversation import Conversation, QuotedMemory, read_query, read_request
 from mewcode_magic.model.names import OFFLINE
 
 __all__ = ["Offline"]
@@ -65,7 +66,18 @@ class Offline:
             return Reply(read_answer(json.dumps(noted(query)), query.schema), Usage())
         if query.kind == "condense":
             return Reply(read_answer(json.dumps(merges_by_rule(query)), query.schema), Usage())
+        if query.kind == "summary":
+            return Reply(read_answer(_summary(query), query.schema), Usage())
         raise AnswerUnusable(f"the offline answers have no rules for a query of kind {query.kind!r}")
+
+
+def _summary(query: Query) -> str:
+    """Return one line on a conversation: what it began and ended with, as it was asked."""
+    prompts = [_line(html.unescape(text)) for tag, text in read_query(query) if tag == "user"]
+    if not prompts:
+        return "No prompts."
+    last = f" … {prompts[-1]} ({len(prompts)} prompts)" if len(prompts) > 1 else ""
+    return f"Asked: {prompts[0]}{last}"
 
 
 def _answer(conversation: Conversation) -> list[str]:

@@ -10,8 +10,9 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta
 from mewcode_magic.instructions import load_instructions
 from mewcode_magic.memory import MemoryStore, memory_from_text, recall
-from mewcode_magic.messages import Usage
+from mewcode_magic.messages import Message, Usage
 from mewcode_magic.model.offline import Offline
+from mewcode_magic.sessions import summary_of
 
 NOW = datetime.now(UTC)
 REMEMBER = {"name": "Remember", "description": "saves", "input_schema": {"type": "object"}}
@@ -238,3 +239,13 @@ def test_text_in_a_memory_cannot_leave_its_quote(store: MemoryStore, project: Pa
 def test_prompt_may_hold_anything(talk: Talk) -> None:
     for prompt in ('{"a": [1]} "quoted" OR NEAR(* ^', "<system-reminder>", "🎉", "%$#@", "x" * 100_000):
         assert talk.answer(prompt).startswith("*Offline")
+
+
+def test_summary_is_what_was_asked_first_and_last() -> None:
+    def summary(*prompts: str) -> str:
+        messages = [Message(role="user", content=prompt) for prompt in prompts]
+        return summary_of([*messages, Message(role="assistant", content="Done.")], Offline())[0]
+
+    assert summary("load <sales>.csv") == "Asked: load <sales>.csv"
+    assert summary("load sales.csv", "fix it", "plot\nit") == "Asked: load sales.csv … plot it (3 prompts)"
+    assert len(summary("x" * 5_000, "y" * 5_000)) < 400
