@@ -12,9 +12,9 @@ from mewcode_magic.magics.git import seen_by_git
 from mewcode_magic.magics.screen import counted
 
 if TYPE_CHECKING:
-    from mewcode_magic.memory import Imported, MemoryStore, Mended, Problem
+    from mewcode_magic.memory import Condensation, Imported, MemoryStore, Mended, Merge, Problem, Saved
 
-__all__ = ["check_lines", "fix_lines", "import_lines"]
+__all__ = ["check_lines", "fix_lines", "import_lines", "merge_lines", "proposal_lines"]
 
 IN_ORDER = "All memories and their indexes are in order."
 
@@ -62,6 +62,52 @@ def import_lines(result: Imported, store: MemoryStore, *, dry_run: bool) -> Iter
         yield one_line(f"The older file is now {shown(path)} ({seen_by_git(path)}).")
     if dry_run:
         yield "Nothing was written; without --dry-run it is."
+
+
+def proposal_lines(proposed: Condensation, *, offline: bool) -> Iterator[str]:
+    """Yield which memories would become which, with the text before and after, and what was refused."""
+    by = "by rule, without a language model: texts that are nearly the same" if offline else proposed.model
+    looked = f"of {_memories(proposed.shown)}"
+    if proposed.left_out:
+        looked += f" ({proposed.left_out:,} more were not looked at)"
+    if not proposed.merges:
+        yield f"{looked.capitalize()}, none need to become one ({by})."
+    for number, merge in enumerate(proposed.merges, 1):
+        yield from ("" if number > 1 else f"Proposed {looked} ({by}):", *_before_and_after(number, merge))
+    if proposed.refused:
+        yield f"Left out, {counted(len(proposed.refused), 'proposal')} that would lose something:"
+        yield from (one_line(f"- {line}") for line in proposed.refused)
+    if proposed.merges:
+        yield "Nothing is written yet. To write exactly this: %memory condense --write"
+
+
+def merge_lines(done: Sequence[tuple[Merge, Saved | str]]) -> Iterator[str]:
+    """Yield what became of each merge, and how to undo it."""
+    for merge, saved in done:
+        sources = " and ".join(repr(source.name) for source in merge.sources)
+        if isinstance(saved, str):
+            yield one_line(f"Not merged: {sources}: {saved}")
+            continue
+        result = saved.memory
+        undo = [f"%memory restore {source.slug}" for source in merge.sources]
+        if result.slug not in {source.slug for source in merge.sources}:
+            undo.insert(0, f"%forget --type {result.type} {result.slug}")
+        what = f"the {result.type} memory {result.name!r} in {shown(saved.path)}"
+        yield one_line(f"Merged: {sources} into {what}; undo: {', then '.join(undo)}")
+        yield from saved.notes
+
+
+def _before_and_after(number: int, merge: Merge) -> Iterator[str]:
+    result = merge.result
+    names = " and ".join(f"the {m.type} memory {m.name!r}" for m in merge.sources)
+    moved = {source.place for source in merge.sources} != {result.place}
+    where = f", which stands in the {result.place} folder" if moved else ""
+    yield one_line(f"{number}. {names} become the {result.type} memory {result.name!r}{where}")
+    for source in merge.sources:
+        yield f"   --- {one_line(f'{source.name}: {source.description}')}"
+        yield from (f"   - {line}".rstrip() for line in source.body.splitlines())
+    yield f"   +++ {one_line(f'{result.name}: {result.description}')}"
+    yield from (f"   + {line}".rstrip() for line in result.body.splitlines())
 
 
 def _item(item: Problem | Mended) -> str:

@@ -16,7 +16,7 @@ from mewcode_magic.magics.options import joined, option, sub_word, takes_text, t
 from mewcode_magic.magics.screen import counted, local_time
 
 if TYPE_CHECKING:
-    from mewcode_magic.memory import Memory, Saved
+    from mewcode_magic.memory import Condensation, Memory, Saved
 
 __all__ = ["MemoryMagics"]
 
@@ -24,6 +24,9 @@ __all__ = ["MemoryMagics"]
 @magics_class
 class MemoryMagics(MewMagics):
     """What lasts from one conversation to the next."""
+
+    _proposed: Condensation | None = None
+    """The merges that were shown last and are not written."""
 
     @no_var_expand
     @line_cell_magic
@@ -62,22 +65,26 @@ class MemoryMagics(MewMagics):
         option("--type", metavar="TYPE", help="Where a name stands in both places: which one is meant."),
         option("--fix", action="store_true", help="With check: mend what can be mended with nothing lost."),
         option("--dry-run", action="store_true", help="With import: say what would be done, and do nothing."),
+        option("--write", action="store_true", help="With condense: write what it has proposed."),
         option(
-            "what", nargs="*", help="show NAME | check | import [PATH] | restore NAME; without: the index."
+            "what",
+            nargs="*",
+            help="show NAME | check | import [PATH] | condense | restore NAME; without: the index.",
         ),
     )
     def memory(self, options: Namespace, words: list[str]) -> None:
         """List what is remembered, or look at it closely.
 
         show prints one memory; check lists what is wrong in the folders; import takes over a folder of
-        Markdown, such as Claude Code's memories, or without PATH the older memories.md files; restore brings
-        back what %forget deleted or what a save replaced. NAME is a name or a file name without .md.
+        Markdown, such as Claude Code's memories, or without PATH the older memories.md files; condense
+        proposes which memories could become one; restore brings back what %forget deleted or what a save
+        replaced. NAME is a name or a file name without .md.
         """
-        takes = {"show": "NAME", "check": "", "import": "[PATH]", "restore": "NAME"}
+        takes = {"show": "NAME", "check": "", "import": "[PATH]", "condense": "", "restore": "NAME"}
         word, name = sub_word("memory", words, takes)
         if options.type and word != "show":
             raise CommandError("%memory: --type goes with show: %memory show --type TYPE NAME")
-        for flag, of in {"fix": "check", "dry_run": "import"}.items():
+        for flag, of in {"fix": "check", "dry_run": "import", "write": "condense"}.items():
             if getattr(options, flag) and word != of:
                 written = flag.replace("_", "-")
                 raise CommandError(f"%memory: --{written} goes with {of}: %memory {of} --{written}")
@@ -88,6 +95,8 @@ class MemoryMagics(MewMagics):
                 self._check(fix=options.fix)
             case "import":
                 self._import(name, dry_run=options.dry_run)
+            case "condense":
+                self._condense(write=options.write)
             case "restore":
                 self._restore(name)
             case _:
@@ -146,6 +155,23 @@ class MemoryMagics(MewMagics):
         else:
             result = import_older_files(mew.memory, mew.project, mew.home, now=now, dry_run=dry_run)
         self.screen.say(*import_lines(result, mew.memory, dry_run=dry_run))
+
+    def _condense(self, *, write: bool) -> None:
+        from mewcode_magic.magics.housekeeping import merge_lines, proposal_lines
+        from mewcode_magic.memory import write_merges
+        from mewcode_magic.model import OFFLINE
+
+        if not write:
+            self._proposed = self.mew.condense()
+            offline = self._proposed.model == OFFLINE
+            self.screen.say(*proposal_lines(self._proposed, offline=offline))
+            return
+        proposed, self._proposed = self._proposed, None
+        if proposed is None or not proposed.merges:
+            raise CommandError(
+                "%memory condense --write writes what %memory condense has proposed: run that first"
+            )
+        self.screen.say(*merge_lines(write_merges(self.mew.memory, proposed)))
 
     def _restore(self, name: str) -> None:
         memory = self.mew.memory.restore(name)

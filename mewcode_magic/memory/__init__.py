@@ -10,6 +10,7 @@ from mewcode_magic.memory.fix import MENDED_KINDS, Mended
 from mewcode_magic.memory.folder import Problem
 from mewcode_magic.memory.importing import Imported, import_memories, import_older_files
 from mewcode_magic.memory.legacy import legacy_memories
+from mewcode_magic.memory.proposal import Merge
 from mewcode_magic.memory.ranking import rank_by_keywords
 from mewcode_magic.memory.recall import Recall, Recalling, recall
 from mewcode_magic.memory.record import PLACE_OF, PLACES, TYPES, Memory, Place, slug_of
@@ -28,6 +29,7 @@ __all__ = [
     "Memory",
     "MemoryStore",
     "Mended",
+    "Merge",
     "Place",
     "Problem",
     "Recall",

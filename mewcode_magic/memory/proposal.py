@@ -134,9 +134,10 @@ def _refuse_result(result: Memory, sources: Sequence[Memory], standing: Sequence
     validate(result)
     refuse_credentials(result, None)
     kept = words_of(f"{result.name}\n{result.description}\n{result.body}")
+    reasons = [loses_text(result.body, source.body) for source in sources]
+    if all(reasons):  # what one of them says itself stands for nothing that was left out
+        raise InvalidMemory(reasons[0])
     for source in sources:
-        if reason := loses_text(result.body, source.body):
-            raise InvalidMemory(reason)
         words = words_of(source.body)
         share = len(words & kept) / len(words) if words else 1.0
         if share < KEPT_SHARE:

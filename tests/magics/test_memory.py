@@ -1,11 +1,13 @@
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from api_server import ApiServer
 
 from mewcode_magic.errors import CommandError, InvalidMemory, MemoryAmbiguous, MemoryNotFound, StorageError
-from mewcode_magic.memory import MemoryStore
+from mewcode_magic.memory import Memory, MemoryStore
 
 
 @pytest.fixture
@@ -229,3 +231,68 @@ def test_git_is_told_to_ignore_an_imported_file(run: Any, project: Path) -> None
     (project / ".mewcode").mkdir()
     (project / ".mewcode" / "memories.md").write_text("- The API is v2\n")
     assert ".mewcode/memories.md.imported (git ignores it)" in run("%memory import").text
+
+
+def test_condense_shows_what_it_proposes_and_writes_only_that(run: Any, store: MemoryStore) -> None:
+    body = "Tabs for indentation in all new files."
+    store.save(Memory("tabs", "when writing code", "user", body))
+    store.save(Memory("tabs-too", "when writing SQL", "user", f"{body}\n\x1b[31mAlso in SQL."))
+    shown = run("%memory condense").text
+    assert shown.splitlines() == [
+        "Proposed of 2 memories (by rule, without a language model: texts that are nearly the same):",
+        "1. the user memory 'tabs-too' and the user memory 'tabs' become the user memory 'tabs-too'",
+        "   --- tabs-too: when writing SQL",
+        f"   - {body}",
+        "   - ␛[31mAlso in SQL.",
+        "   --- tabs: when writing code",
+        f"   - {body}",
+        "   +++ tabs-too: when writing SQL",
+        f"   + {body}",
+        "   + ␛[31mAlso in SQL.",
+        "Nothing is written yet. To write exactly this: %memory condense --write",
+    ]
+    assert len(store.list()) == 2
+    (line,) = run("%memory condense --write").text.splitlines()
+    assert line.startswith("Merged: 'tabs-too' and 'tabs' into the user memory 'tabs-too' in ")
+    assert [m.name for m in store.list()] == ["tabs-too"]
+    for command in line.partition("undo: ")[2].split(", then "):
+        assert run(command).error is None
+    assert sorted(m.name for m in store.list()) == ["tabs", "tabs-too"]
+    assert isinstance(run("%memory condense --write").error, CommandError)
+
+
+def test_condense_does_not_write_over_what_changed_since(run: Any, store: MemoryStore) -> None:
+    body = "Tabs for indentation in all new files."
+    store.save(Memory("tabs", "d", "user", body))
+    store.save(Memory("tabs-too", "d", "user", f"{body}\nAlso in SQL."))
+    run("%memory condense")
+    run("%remember --name tabs --type user Spaces now")
+    assert run("%memory condense --write").text.startswith("Not merged: 'tabs-too' and 'tabs': ")
+    assert len(store.list()) == 2
+
+
+def test_condense_undo_names_a_new_memory_too(run: Any, store: MemoryStore, server: ApiServer) -> None:
+    store.save(Memory("tabs", "d", "user", "Tabs for indentation."))
+    store.save(Memory("width", "d", "user", "Lines of 110."))
+    proposal = {
+        "sources": ["user/tabs", "user/width"],
+        "name": "style",
+        "description": "when writing code",
+        "body": "Tabs for indentation.\nLines of 110.",
+        "type": "feedback",
+    }
+    server.reply(json.dumps({"merges": [proposal, {**proposal, "body": "Style."}]}), to="condense")
+    lines = run("%memory condense").text.splitlines()
+    assert "claude" in lines[0]
+    assert lines[-3] == "Left out, 1 proposal that would lose something:"
+    line = run("%memory condense --write").text
+    undo = line.partition("undo: ")[2].split(", then ")
+    assert undo[0] == "%forget --type feedback style"
+    assert [run(command).error for command in undo] == [None] * 3
+    assert sorted(m.name for m in store.list()) == ["tabs", "width"]
+
+
+def test_condense_with_nothing_alike_says_so(run: Any, store: MemoryStore) -> None:
+    store.save(Memory("tabs", "d", "user", "Tabs for indentation."))
+    store.save(Memory("width", "d", "user", "Lines of 110."))
+    assert run("%memory condense").text.startswith("Of 2 memories, none need to become one (by rule")
