@@ -155,10 +155,10 @@ class _Work:
         try:
             self._do(operation)
         except MewCodeError as error:
-            self._refuse(f"{operation.action} of {operation.name!r}", error)
+            self._refuse(f"{operation.action} of {mask_credentials(operation.name)!r}", error)
 
     def _refuse(self, what: str, why: Exception) -> None:
-        self.refused.append(one_line(mask_credentials(f"{what}: {why}")))
+        self.refused.append(one_line(f"{what}: {why}"))
 
     def _do(self, operation: Operation) -> None:
         standing = self._standing(operation)

@@ -432,7 +432,8 @@ def test_only_five_operations_are_carried_out(store: MemoryStore) -> None:
 
 @pytest.mark.parametrize(("text", "value"), SEEN_CREDENTIALS[::4])
 def test_credential_is_neither_written_nor_told(store: MemoryStore, text: str, value: str) -> None:
-    outcome = run(store, [POLARS | {"name": text, "body": text}, POLARS])
+    name = "deploy" if "\n" in text else text  # in one line, a block is none
+    outcome = run(store, [POLARS | {"name": name, "body": text}, POLARS])
     assert [saved.memory.name for saved in outcome.written] == ["polars-not-pandas"]
     (refused,) = outcome.refused
     assert "credential" in refused
