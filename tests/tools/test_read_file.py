@@ -4,16 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from mewcode_magic.config import MewCode
 from mewcode_magic.errors import StorageError
 from mewcode_magic.events import PermissionAsked
-from mewcode_magic.memory import MemoryStore
 from mewcode_magic.tools import ReadFile, ToolContext, ToolResult
-
-
-@pytest.fixture
-def context(project: Path, home: Path) -> ToolContext:
-    return ToolContext("s", project, MemoryStore(project, home), MewCode())
 
 
 def read(context: ToolContext, path: str, answer: str | None = None, **limits: int) -> ToolResult:

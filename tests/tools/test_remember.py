@@ -5,15 +5,8 @@ from typing import Any
 
 import pytest
 
-from mewcode_magic.config import MewCode
 from mewcode_magic.errors import InvalidMemory, MemoryAmbiguous, MemoryNotFound
-from mewcode_magic.memory import MemoryStore
 from mewcode_magic.tools import Remember, ToolContext, ToolResult
-
-
-@pytest.fixture
-def context(project: Path, home: Path) -> ToolContext:
-    return ToolContext("20260101-000000-abcd", project, MemoryStore(project, home), MewCode())
 
 
 def remember(context: ToolContext, **arguments: Any) -> ToolResult:
