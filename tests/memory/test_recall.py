@@ -80,7 +80,7 @@ def test_words_of_the_body_beyond_thirty_lines_count(store: MemoryStore) -> None
 
 def test_at_most_recall_max_picks_are_given_best_first(store: MemoryStore) -> None:
     for number in range(7):
-        save(store, f"zebra {number}")
+        save(store, f"zebra {number}", body=f"It waits at crossing {number}.")
     save(store, "zebra crossing")
     result = ask(store, "zebra crossing", recall_max_picks=3)
     assert names(result)[0] == "zebra crossing"
