@@ -1,5 +1,6 @@
 """A whole conversation with Claude over HTTP, on real files: the server refuses what the API would refuse."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from api_server import ApiServer
 
 from mewcode_magic.app import Mew
+from mewcode_magic.config import MewCode
 from mewcode_magic.errors import Overloaded, ReplyCutOff
 from mewcode_magic.events import TextDelta, ToolEnded, TurnEnded
+from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Usage
 
 
@@ -75,3 +78,121 @@ def test_key_stands_in_no_file(server: ApiServer, project: Path, home: Path) -> 
     files = [p for folder in (project, home) for p in folder.rglob("*") if p.is_file()]
     assert files
     assert not any(b"sk-test" in p.read_bytes() for p in files)
+
+
+def memory_call(number: int, command: str, **arguments: Any) -> dict[str, Any]:
+    return {
+        "type": "tool_use",
+        "id": f"toolu_{number}",
+        "name": "memory",
+        "input": {"command": command, **arguments},
+    }
+
+
+def test_model_creates_views_edits_and_deletes_memories_with_the_official_tool(
+    server: ApiServer, project: Path, home: Path
+) -> None:
+    mew = Mew(project, home, settings=MewCode(memory_tool="anthropic"))
+    path, file = "/memories/user/metric_units.md", home / "memory" / "metric_units.md"
+    text = "---\nname: units\ndescription: when units matter\ntype: user\n---\n\nMetric, never imperial.\n"
+    server.reply([memory_call(1, "view", path="/memories")])
+    server.reply([memory_call(2, "create", path=path, file_text=text)])
+    server.reply([memory_call(3, "view", path=path)])
+    server.reply("Noted.")
+    ended = [e for e in mew.ask("remember that I like metric units") if isinstance(e, ToolEnded)]
+    assert [e.is_error for e in ended] == [False] * 3
+    assert ended[1].result == f"File created successfully at: {path}"
+    assert "Metric, never imperial." in ended[2].result
+    assert "(metric_units.md) - when units matter" in (home / "memory" / "MEMORY.md").read_text("utf-8")
+
+    server.reply([memory_call(4, "str_replace", path=path, old_str="Metric,", new_str="SI units,")])
+    server.reply("Changed.")
+    list(mew.ask("SI, to be exact"))
+    assert "SI units, never imperial." in file.read_text("utf-8")
+
+    other = MemoryStore(project, home)
+    other.save(replace(other.list()[0], body="Imperial after all."))
+    server.reply([memory_call(5, "delete", path=path)])
+    server.reply("Forgotten.")
+    list(mew.ask("forget that"))
+    assert not file.exists()
+    server.reply("Nothing.")
+    list(mew.ask("what do you know?"))
+    mew.close()
+
+    tools = [seen.body["tools"] for seen in server.requests]
+    assert tools[0][0] == {"type": "memory_20250818", "name": "memory"}
+    assert all(sent == tools[0] for sent in tools)
+    assert "anthropic-beta" not in server.requests[0].headers
+    system = server.requests[0].body["system"][0]["text"]
+    assert "/memories/user" in system
+    assert "Remember saves" not in system
+    # What the agent did itself is no news to it; what another process did is.
+    news = [str(m) for m in server.requests[-1].body["messages"] if "Changed user memory" in str(m)]
+    assert len(news) == 1
+    assert "forget that" in news[0]
+    assert "is gone" not in str(server.requests[-1].body["messages"])
+    # It saved in the first three turns, so they are not searched for memories; the fourth is.
+    assert len(server.queries["extract"]) == 1
+
+
+def test_tools_and_system_prompt_stay_for_a_session_whatever_the_setting_becomes(
+    server: ApiServer, project: Path, home: Path
+) -> None:
+    settings = MewCode(memory_tool="anthropic")
+    mew = Mew(project, home, settings=settings)
+    for _ in range(3):
+        server.reply("ok")
+    list(mew.ask("hello"))
+    settings.memory_tool = "mewcode"
+    list(mew.ask("still there?"))
+    mew.new()
+    list(mew.ask("hello again"))
+    mew.close()
+    names = [[tool["name"] for tool in seen.body["tools"]] for seen in server.requests]
+    assert names == [["memory", "ReadFile"], ["memory", "ReadFile"], ["Remember", "ReadFile"]]
+    systems = [seen.body["system"] for seen in server.requests]
+    assert systems[0] == systems[1] != systems[2]
+
+
+def test_refused_command_is_a_result_that_the_model_can_act_on(
+    server: ApiServer, project: Path, home: Path
+) -> None:
+    mew = Mew(project, home, settings=MewCode(memory_tool="anthropic"))
+    server.reply([memory_call(1, "view", path="/memories/%2e%2e%2fsecret.md")])
+    server.reply(
+        [memory_call(2, "create", path="/memories/user/a.md", file_text="---\ntype: project\n---\nx")]
+    )
+    server.reply([memory_call(3, "shred", path="/memories")])
+    server.reply("I cannot.")
+    assert list(mew.ask("try"))[-1].text == "I cannot."
+    mew.close()
+    results = [
+        block
+        for message in server.requests[-1].body["messages"]
+        for block in message["content"]
+        if block["type"] == "tool_result"
+    ]
+    assert all(result["is_error"] for result in results)
+    for result, said in zip(results, ("would escape", "put it there", "do not fit"), strict=True):
+        assert said in result["content"]
+
+
+def test_offline_answers_save_with_the_official_tool_where_it_is_the_one(project: Path, home: Path) -> None:
+    mew = Mew(project, home, model="offline", settings=MewCode(memory_tool="anthropic", extract="off"))
+    prompts = (
+        "remember that we deploy to production every Tuesday",
+        "remember that we deploy to production every Tuesday at noon",
+        "remember: I prefer tea",
+        "remember: I prefer tea",
+    )
+    ended = [e for prompt in prompts for e in mew.ask(prompt) if isinstance(e, ToolEnded)]
+    assert [(e.name, e.is_error) for e in ended] == [("memory", False)] * 3 + [("memory", True)]
+    assert "says this already" in ended[-1].result
+    assert {(m.type, m.body) for m in mew.memory.list()} == {
+        ("project", "we deploy to production every Tuesday"),
+        ("project", "we deploy to production every Tuesday at noon"),
+        ("user", "I prefer tea"),
+    }
+    assert "I prefer tea" in list(mew.ask("what do you remember?"))[-1].text
+    mew.close()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mewcode_magic.events import Query, Request
+from mewcode_magic.memory.document import read_document
 from mewcode_magic.messages import Block
 
 __all__ = ["Conversation", "QuotedMemory", "read_query", "read_request"]
@@ -120,7 +121,7 @@ def _sections(blocks: list[Block]) -> dict[str, str]:
 def _index(section: str, messages: list[dict[str, Any]]) -> list[QuotedMemory]:
     """Return the memories of the index as they stand at the conversation's end."""
     entries = [QuotedMemory(line["name"] or "", line["text"]) for line in _ENTRY.finditer(section)]
-    saving: dict[str, str] = {}
+    saving: dict[str, QuotedMemory] = {}
     for block in (block for message in messages for block in _blocks(message)):
         match block:
             case {"type": "text", "text": str(text)} if text.startswith("<system-reminder>"):
@@ -129,12 +130,19 @@ def _index(section: str, messages: list[dict[str, Any]]) -> list[QuotedMemory]:
                     if change["text"] is not None:
                         entries.append(QuotedMemory(change["name"], change["text"]))
             case {"type": "tool_use", "id": identity, "input": {"action": "save", "body": str(body)}}:
-                saving[identity] = body
+                saving[identity] = QuotedMemory("", body)
+            case {"type": "tool_use", "id": identity, "input": {"command": "create", "file_text": str(text)}}:
+                memory, _ = read_document(text, _stem_of(block["input"]), "project")
+                saving[identity] = QuotedMemory(memory.name, memory.body)
             case {"type": "tool_result", "tool_use_id": identity} if not block.get("is_error"):
-                body = saving.pop(identity, "")
-                if body and not any(entry.text and entry.text in body for entry in entries):
-                    entries.append(QuotedMemory("", body))
+                saved = saving.pop(identity, None)
+                if saved and not any(entry.text and entry.text in saved.text for entry in entries):
+                    entries.append(saved)
     return entries
+
+
+def _stem_of(arguments: dict[str, Any]) -> str:
+    return str(arguments.get("path")).rpartition("/")[2].removesuffix(".md")
 
 
 def _lines(section: str) -> list[str]:

@@ -19,12 +19,11 @@ from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to
 from mewcode_magic.model.connection import HOW_TO_CONNECT
 from mewcode_magic.model.conversation import Conversation, QuotedMemory, read_query, read_request
 from mewcode_magic.model.names import OFFLINE
+from mewcode_magic.model.saving import call_that_saves
 
 __all__ = ["Offline"]
 
 OPENING = "*Offline: fixed rules, not a language model.*"
-REMEMBER = "Remember"
-"""The tool that saves."""
 QUOTES = 5
 """Most quotes of a kind in an answer."""
 LISTED = 20
@@ -40,13 +39,13 @@ class Offline:
     name = OFFLINE
 
     def stream(self, request: Request) -> Iterator[ModelEvent]:
-        """Yield the answer: a call of `Remember` for a prompt that says to remember, else text."""
+        """Yield the answer: a call that saves for a prompt that says to remember, else text."""
         conversation = read_request(request)
         fact = fact_to_keep(conversation.prompt)
-        if fact and REMEMBER in conversation.tools:
-            arguments = {"action": "save", "body": fact}
+        if fact and (call := call_that_saves(fact, conversation)):
+            name, arguments = call
             identity = f"offline_{len(request.messages)}"
-            yield BlockEnded({"type": "tool_use", "id": identity, "name": REMEMBER, "input": arguments})
+            yield BlockEnded({"type": "tool_use", "id": identity, "name": name, "input": arguments})
             yield ReplyEnded("tool_use", Usage(), self.name)
             return
         text = "\n\n".join([OPENING, *_answer(conversation)])
