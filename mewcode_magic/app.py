@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ from mewcode_magic.kernel import can_ask, cell_id, notebook_path
 from mewcode_magic.memory import (
     Condensation,
     Extraction,
+    Memory,
     MemoryStore,
     Saved,
     first_use,
@@ -220,8 +221,12 @@ class Mew:
 
     def _run(self, prompt: str, model: Model) -> Generator[Event]:
         conversation, side = self._current, self._models.side(model)
-        if self._turns == 0 and first_use(self.home, self.project) and (line := conversation.front.uses()):
+        arrived = self.memory.arrivals()
+        first = self._turns == 0 and first_use(self.home, self.project)
+        if first and (line := conversation.front.uses(told=arrived)):
             yield Notice(line)
+        if arrived:
+            yield Notice(_told_of(arrived, self.memory.folder("project")))
         self._tell_of_earlier_session(conversation)
         before = len(conversation.session.messages)
         turn = conversation.ask(
@@ -346,3 +351,9 @@ class Mew:
             usage=self._usage + self._afterwards.usage,
             background=self._afterwards.state,
         )
+
+
+def _told_of(arrived: Sequence[Memory], folder: Path) -> str:
+    many = len(arrived) > 1
+    count = f"{len(arrived):,} memories come" if many else "1 memory comes"
+    return f"{count} with this project ({shown(folder)}); %memory lists {'them' if many else 'it'}"

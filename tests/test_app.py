@@ -275,6 +275,46 @@ def test_first_turn_in_a_project_names_what_it_uses_once(project: Path, home: Pa
     assert not (project / ".mewcode" / "projects.json").exists()
 
 
+def notices(mew: Mew) -> list[str]:
+    """Run a turn; return its notices, which all come in front of the answer."""
+    events = ask(mew, "hello")
+    told = [event for event in events if isinstance(event, Notice)]
+    assert events[: len(told)] == told
+    return [notice.text for notice in told]
+
+
+def test_memories_that_came_with_a_project_are_announced_once_before_the_answer(
+    project: Path, home: Path
+) -> None:
+    (project / "MEWCODE.md").write_text("Be brief.", encoding="utf-8")
+    theirs = project / ".mewcode" / "memory"
+    theirs.mkdir(parents=True)
+    for number in range(12):
+        (theirs / f"m{number}.md").write_text(f"Fact {number}.", encoding="utf-8")
+    told = "12 memories come with this project (.mewcode/memory); %memory lists them"
+    mew = Mew(project, home, model=Scripted(["a"] * 5))
+    mew.remember("The API is v2")
+    uses = "This project uses instructions from MEWCODE.md, 1 memory from .mewcode/memory"
+    assert notices(mew) == [f"{uses}; %context shows what is sent.", told]
+    assert notices(mew) == []
+    (theirs / "pulled.md").write_text("It came later.", encoding="utf-8")
+    mew.remember("The year begins in April")
+    assert notices(mew) == ["1 memory comes with this project (.mewcode/memory); %memory lists it"]
+    mew.close()
+    other = Mew(project, home, model=Scripted(["a"]))
+    assert notices(other) == []
+    other.close()
+
+
+def test_own_memories_are_not_announced_by_a_later_kernel(project: Path, home: Path) -> None:
+    first = Mew(project, home, model=Scripted([]))
+    first.remember("The API is v2")
+    first.close()
+    second = Mew(project, home, model=Scripted(["a"]))
+    assert not any("come" in notice for notice in notices(second))
+    second.close()
+
+
 def test_agent_is_told_of_a_long_break_and_of_lost_variables(mew: Mew, project: Path, home: Path) -> None:
     ask(mew, "hello")
     session = mew.session

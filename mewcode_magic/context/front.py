@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -48,11 +49,19 @@ class Front:
         changed = {key: memory for key, memory in after.items() if before.get(key) != memory}
         return replace(self, told_memories=kept | changed)
 
-    def uses(self) -> str:
-        """Return one line that names instruction files and memory folders; "" if there are none."""
+    def uses(self, *, told: Iterable[Memory] = ()) -> str:
+        """Return one line that names instruction files and memory folders; "" if there are none.
+
+        `told`: memories that the user was told of otherwise.
+        """
         files = [shown(path) for path in self.instructions.files]
         parts = [f"instructions from {', '.join(files)}"] if files else []
-        folders = Counter(memory.path.parent for memory in self.told_memories.values() if memory.path)
+        paths = {memory.path for memory in told}
+        folders = Counter(
+            memory.path.parent
+            for memory in self.told_memories.values()
+            if memory.path and memory.path not in paths
+        )
         parts += [
             f"{count} {'memory' if count == 1 else 'memories'} from {shown(folder)}"
             for folder, count in folders.items()

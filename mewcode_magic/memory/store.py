@@ -8,7 +8,7 @@ the folder is the truth, and its `MEMORY.md` is derived. Files may change by han
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from mewcode_magic.memory.changes import Changes
 from mewcode_magic.memory.check import check_folder, check_memories
 from mewcode_magic.memory.deleted import DeletedMemory, in_trash, put_back
 from mewcode_magic.memory.document import write_document
+from mewcode_magic.memory.first_use import unknown_memories
 from mewcode_magic.memory.fix import Mended, mend, places_to_mend
 from mewcode_magic.memory.folder import Problem
 from mewcode_magic.memory.index import IndexLine, capped, merged, size
@@ -79,7 +80,9 @@ class MemoryStore:
         self.settings = settings or MewCode()
         self.lock_seconds = LOCK_SECONDS
         """Seconds for which a change waits while another process is writing."""
-        self._places = MemoryPlaces(Path(project_dir).absolute(), Path(home).absolute())
+        self._home = Path(home).absolute()
+        self._places = MemoryPlaces(Path(project_dir).absolute(), self._home)
+        self._told: set[str] = set()
         self._screen = Screen()
 
     def folder(self, place: Place) -> Path:
@@ -167,6 +170,14 @@ class MemoryStore:
         places = places_to_mend(self._places)
         with self._places.locked(places, self.lock_seconds):
             return mend(self._places, datetime.now(UTC))
+
+    def arrivals(self) -> Memories:
+        """Return the project's memories that came from elsewhere, such as a cloned repository; each once."""
+        if self._places.shared:
+            return []
+        here = self.list("project")
+        unknown = self._unknown(memory.slug for memory in here)
+        return [memory for memory in here if memory.slug in unknown]
 
     def snapshot(self) -> dict[str, Memory]:
         """Return what the agent may know at this moment, by place and slug."""
@@ -367,6 +378,8 @@ class MemoryStore:
             if standing is None or path != standing.path:
                 folder.make_room(path)
         folder.write(path, write_document(memory))
+        if place == "project" and not self._places.shared:
+            self._unknown([path.relative_to(folder.path).as_posix().removesuffix(".md")])
         return Saved(self._at(path) or replace(memory, path=path), path, action, self._fullness(place))
 
     def _delete_trashed(self, name: str, type: str | None, *, purge: bool) -> Memory:
@@ -397,6 +410,12 @@ class MemoryStore:
             return own
         same = [m for m in everything if has_name(m, memory.name)]
         return next((m for m in same if m.place == PLACE_OF[memory.type]), next(iter(same), None))
+
+    def _unknown(self, slugs: Iterable[str]) -> set[str]:
+        """Return those of the project's memories that this home does not know; from now on it does."""
+        unknown = unknown_memories(self._home, self._places.project, slugs) - self._told
+        self._told |= unknown  # where the home cannot be written
+        return unknown
 
     def _at(self, path: Path) -> Memory | None:
         """Return the memory of that file."""
