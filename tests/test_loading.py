@@ -63,6 +63,12 @@ def test_talking_offline_needs_neither_sdk_nor_widgets(project: Path, home: Path
     assert modules_of(*cells) & HEAVY == set()
 
 
+def test_official_memory_tool_needs_the_sdk_only_when_it_is_called(project: Path, home: Path) -> None:
+    cells = ["%load_ext mewcode", "%agent hello", "%context"]
+    assert modules_of(*cells, MEWCODE_MEMORY_TOOL="anthropic") & HEAVY == set()
+    assert "anthropic" in modules_of(*cells, "%agent remember I like tea", MEWCODE_MEMORY_TOOL="anthropic")
+
+
 def test_loading_leaves_no_files(project: Path, home: Path, tmp_path: Path) -> None:
     modules_of("1", HOME=str(tmp_path / "user"))
     before = files_in(tmp_path)

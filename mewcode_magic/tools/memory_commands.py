@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from anthropic.types.beta import (
@@ -58,7 +59,7 @@ class MemoryCommands(BetaAbstractMemoryTool):
         if memory is None:
             head = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items"
             return _joined(f"{head} and node_modules:", tree.listing(path), "({} more are not shown)")
-        lines = _lines(mask_credentials(self._store.text(memory)))
+        lines = _masked_lines(self._store.text(memory))
         if len(lines) > MOST_LINES:
             raise ToolError(f"File {path} exceeds maximum line limit of {MOST_LINES:,} lines.")
         first, last = command.view_range or (1, -1)
@@ -117,7 +118,7 @@ class MemoryCommands(BetaAbstractMemoryTool):
             )
         after = text[: found[0]] + command.new_str + text[found[0] + len(old) :]
         saved = self._edited(path, memory, text, after)
-        now = _lines(mask_credentials(self._store.text(saved.memory)))
+        now = _masked_lines(self._store.text(saved.memory))
         # Counted from the end: the frontmatter may have got lines.
         changed = max(0, numbers[0] - 1 + len(now) - len(_lines(after)))
         start = max(0, changed - AROUND)
@@ -238,6 +239,19 @@ def _with_notes(told: str, saved: Saved) -> str:
 def _lines(text: str) -> list[str]:
     """Return a text's lines; the end of the last one makes no further line."""
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def _masked_lines(text: str) -> list[str]:
+    """Return a text's lines with masks for credentials; what stands behind one keeps its number.
+
+    A key of many lines becomes one line and blank ones.
+    """
+    lines, masked = _lines(text), _lines(mask_credentials(text))
+    if missing := len(lines) - len(masked):
+        pairs = zip(reversed(lines), reversed(masked), strict=False)
+        behind = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+        masked[len(masked) - behind : len(masked) - behind] = [""] * missing
+    return masked
 
 
 def _numbered(lines: list[str], first: int) -> list[str]:

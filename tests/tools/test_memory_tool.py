@@ -151,6 +151,18 @@ def test_view_masks_a_credential_that_stands_in_a_file(context: ToolContext, hom
     assert secret in context.memory.list()[0].body
 
 
+def test_lines_behind_a_key_of_many_lines_keep_their_numbers(context: ToolContext, home: Path) -> None:
+    rows = "\n".join(made(ALNUM, 64) for _ in range(6))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{rows}\n-----END RSA PRIVATE KEY-----"
+    file = write(home / "memory" / "a.md", f"---\nname: a\ntype: user\n---\n{key}\nafter\nlast\n")
+    path = "/memories/user/a.md"
+    text = done(context, "view", path=path)
+    assert rows not in text
+    assert f"{13:>6}\tafter" in text
+    done(context, "insert", path=path, insert_line=13, insert_text="between")
+    assert file.read_text().endswith(f"{key}\nafter\nbetween\nlast\n")
+
+
 def test_credential_is_written_by_no_command(context: ToolContext) -> None:
     secret = "ghp_" + made(ALNUM, 36)
     create(context, "/memories/project/ci.md")
