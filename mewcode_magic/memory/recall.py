@@ -84,7 +84,7 @@ class Recalling:
         model: Model | None = None,
     ) -> None:
         self._prompt = prompt[: settings.recall_prompt_chars]
-        self._settings, self._now = settings, now
+        self._store, self._settings, self._now = store, settings, now
         self._newest: list[Memory] = []
         self._known = set(surfaced)
         self._choosing: Future[tuple[list[Memory], Usage]] | None = None
@@ -119,7 +119,8 @@ class Recalling:
             chosen = chosen[: self._settings.recall_max_picks]
         if not chosen:
             return Recall([], [], "", by, f"none fits; {why}", usage)
-        entries = "\n".join(_entry(memory, self._now, self._settings.stale_after_days) for memory in chosen)
+        days = self._settings.stale_after_days
+        entries = "\n".join(_entry(self._store.sendable(memory), self._now, days) for memory in chosen)
         text = f"<relevant_memories>\n{_PREAMBLE}\n{entries}\n</relevant_memories>"
         return Recall(chosen, [_mark(memory) for memory in chosen], text, by, why, usage)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.events import PermissionAsked
 from mewcode_magic.files import shown, storage_errors
+from mewcode_magic.memory import PLACES
 from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun, described
 
 __all__ = ["ReadFile"]
@@ -61,12 +64,17 @@ class ReadFile:
                 return ToolResult(f"there is no file {shown(real)}", is_error=True)
             if not real.is_file():
                 return ToolResult(f"{shown(real)} is not a file that can be read", is_error=True)
-            return _read(real, arguments.offset, arguments.limit)
+            result = _read(real, arguments.offset, arguments.limit)
+        # A memory may have been written by hand; the project's files are the agent's work as they are.
+        return replace(result, text=mask_credentials(result.text)) if _is_memory(real, context) else result
 
 
 def _is_inside(real: Path, context: ToolContext) -> bool:
-    places = (context.project, context.memory.folder("project"), context.memory.folder("user"))
-    return any(real.is_relative_to(place.resolve()) for place in places)
+    return real.is_relative_to(context.project.resolve()) or _is_memory(real, context)
+
+
+def _is_memory(real: Path, context: ToolContext) -> bool:
+    return any(real.is_relative_to(context.memory.folder(place).resolve()) for place in PLACES)
 
 
 def _refused(real: Path, answer: str | None) -> ToolResult:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from mewcode_magic.app import Mew
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import CredentialRefused, InvalidMemory
 from mewcode_magic.events import ToolEnded
-from mewcode_magic.memory import Memory, MemoryStore, legacy_memories
+from mewcode_magic.memory import Memory, MemoryStore, legacy_memories, recall
 from mewcode_magic.model import Scripted
 
 KEY, OTHER = ("AKIA" + made(UPPER, 16) for _ in range(2))
@@ -249,3 +250,13 @@ def test_forced_text_stands_in_the_body_alone(mew: Mew, home: Path, project: Pat
     index = (saved.path.parent / "MEMORY.md").read_text("utf-8")
     assert KEY not in index
     assert MASK in saved.memory.description
+
+
+def test_credential_that_was_written_by_hand_is_masked_when_recalled(
+    store: MemoryStore, by_hand: Path
+) -> None:
+    options = {"settings": MewCode(), "now": datetime.now(UTC)}
+    recalled = recall("first", store, surfaced=[], **options)
+    assert MASK in recalled.text
+    assert KEY not in recalled.text
+    assert recall("first", store, surfaced=recalled.surfaced, **options).memories == []

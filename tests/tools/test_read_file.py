@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from credential_samples import UPPER, made
 
 from mewcode_magic.errors import StorageError
 from mewcode_magic.events import PermissionAsked
@@ -86,3 +87,15 @@ def test_home_instructions_are_outside_the_memory_folders(context: ToolContext, 
     home.mkdir()
     (home / "MEWCODE.md").write_text("private", encoding="utf-8")
     assert read(context, str(home / "MEWCODE.md")).is_error
+
+
+def test_credential_in_a_memory_is_masked_in_the_project_it_is_not(
+    context: ToolContext, home: Path, project: Path
+) -> None:
+    key = "AKIA" + made(UPPER, 16)
+    (home / "memory").mkdir(parents=True)
+    for path in (home / "memory" / "aws.md", project / "aws.txt"):
+        path.write_text(f"The key is {key}.", encoding="utf-8")
+    masked = read(context, str(home / "memory" / "aws.md")).text
+    assert masked == "     1\tThe key is [credential: AWS access key]."
+    assert key in read(context, "aws.txt").text
