@@ -377,9 +377,10 @@ class MemoryStore:
             path = folder.path / f"{at}.md"
             if standing is None or path != standing.path:
                 folder.make_room(path)
-        folder.write(path, write_document(memory))
         if place == "project" and not self._places.shared:
+            # Before it is there: another process would tell the user that it came from elsewhere.
             self._unknown([path.relative_to(folder.path).as_posix().removesuffix(".md")])
+        folder.write(path, write_document(memory))
         return Saved(self._at(path) or replace(memory, path=path), path, action, self._fullness(place))
 
     def _delete_trashed(self, name: str, type: str | None, *, purge: bool) -> Memory:
@@ -448,7 +449,7 @@ class MemoryStore:
         if max(count / most_lines, total / most_bytes) < self.settings.index_warn_ratio:
             return []
         lines, room = f"{count} of {most_lines} lines", f"{total:,} of {most_bytes:,} bytes"
-        advice = "condense it: merge or delete memories, for beyond that the oldest are not sent"
+        advice = "%memory condense merges what overlaps; beyond the limits the oldest are not sent"
         return [f"the {place} memory index has {lines} and {room}; {advice}"]
 
 
