@@ -63,8 +63,8 @@ def mend(places: MemoryPlaces, now: datetime) -> list[Mended]:
     steps = (
         _bury_expired(places, now),
         _complete(places),
-        _move_home(places, now),
         _bury_duplicates(places, now),
+        _move_home(places, now),
         _rewrite_indexes(places),
     )
     return [mended for step in steps for mended in step]

@@ -105,8 +105,8 @@ def _candidates(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
     """Return the numbers of the pairs that can be alike, without comparing each with each.
 
     A text of n words has to share at least ALIKE * n of them with a longer one, so that any
-    n - ALIKE * n + 1 of them hold a common one; the rarest have the fewest other holders. The rarest word of
-    all is among them, and an included text shares it in any case.
+    n - ALIKE * n + 1 of them hold a common one; the rarest have the fewest other holders. A text that is
+    much longer can only include it, and then has the rarest of all.
     """
     holders: defaultdict[str, list[int]] = defaultdict(list)
     for number, found in enumerate(words):
@@ -116,9 +116,10 @@ def _candidates(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
     for number, found in enumerate(words):
         rarest = sorted(found, key=lambda word: (len(holders[word]), word))
         common = math.ceil(round(len(found) * ALIKE, 6))
-        for word in rarest[: len(found) - common + 1]:
+        for rank, word in enumerate(rarest[: len(found) - common + 1]):
+            most = len(found) / ALIKE + 1 if rank else math.inf
             for other in holders[word]:
-                if other != number and len(words[other]) >= len(found):
+                if other != number and len(found) <= len(words[other]) <= most:
                     candidates.add((min(number, other), max(number, other)))
     return candidates
 

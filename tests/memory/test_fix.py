@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from memory_files import POLARS, index_lines, names, write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_files import FOUND_TEXTS, POLARS, index_lines, names, write
 
 from mewcode_magic.errors import StorageError
 from mewcode_magic.files import Lock
@@ -249,3 +252,30 @@ def test_processes_that_mend_at_once_mend_each_thing_once(
     assert len(index_lines(store, "user")) == 30
     assert {problem.kind for problem in store.check()} <= {"alike"}
     assert len(store.deleted()) == 30
+
+
+NAMES = st.sampled_from(["a.md", "b.md", "deep/a.md", "MEMORY.md", "memory.md", "-.md", "x y.md"])
+
+
+@settings(max_examples=40)
+@given(
+    own=st.dictionaries(NAMES, st.sampled_from(FOUND_TEXTS), max_size=5),
+    ours=st.dictionaries(NAMES, st.sampled_from(FOUND_TEXTS), max_size=5),
+)
+def test_whatever_stands_in_the_folders_every_text_is_still_there_and_mending_ends(
+    own: dict[str, bytes], ours: dict[str, bytes]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        project, home = Path(folder, "project"), Path(folder, "home")
+        project.mkdir()
+        for place, files in ((home / "memory", own), (project / ".mewcode/memory", ours)):
+            for name, data in files.items():
+                write(place / name, data)
+        store = MemoryStore(project, home)
+        done = store.fix()
+        kept = [path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()]
+        assert {*own.values(), *ours.values()} - {b""} <= set(kept)
+        assert all("\n" not in item.text for item in done)
+        assert store.fix() == []
+        kinds = {problem.kind for problem in store.check()}
+        assert not kinds & {"dangling", "not indexed", "stale index", "expired"}

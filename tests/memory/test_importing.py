@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from memory_files import POLARS, names, write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_files import FOUND_TEXTS, POLARS, names, write
 
 from mewcode_magic.errors import StorageError
 from mewcode_magic.memory import Imported, MemoryStore, import_memories, import_older_files
@@ -286,3 +289,27 @@ def test_two_processes_that_import_at_once_write_each_item_once(
     assert sum(map(int, said)) == 30
     assert len({m.body for m in store.list()}) == len(store.list()) == 30
     assert [path.name for path in home.glob("memories.md*")] == ["memories.md.imported"]
+
+
+@settings(max_examples=40)
+@given(
+    files=st.dictionaries(
+        st.sampled_from(["a.md", "b/a.md", "MEMORY.md", "c d.md"]), st.sampled_from(FOUND_TEXTS)
+    )
+)
+def test_whatever_stands_in_a_folder_a_second_import_changes_nothing(files: dict[str, bytes]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "source")
+        folder.mkdir()
+        for file, data in files.items():
+            write(folder / file, data)
+        store = MemoryStore(Path(name, "project"), Path(name, "home"))
+        planned = import_memories(store, folder, now=NOW, dry_run=True)
+        done = import_memories(store, folder, now=NOW)
+        assert [m.name for m in done.saved] == [m.name for m in planned.saved]
+        assert (done.left_out, len(done.there)) == (planned.left_out, len(planned.there))
+        assert {file: (folder / file).read_bytes() for file in files} == files
+        before = store.list()
+        again = import_memories(store, folder, now=NOW)
+        assert (again.saved, again.left_out) == ((), done.left_out)
+        assert store.list() == before
