@@ -6,7 +6,8 @@ memories that were merged go to the trash.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -86,24 +87,38 @@ def write_merges(store: MemoryStore, proposed: Condensation) -> list[tuple[Merge
 def merges_by_rule(query: Query) -> dict[str, Any]:
     """Return an answer to the query without a model: texts that are nearly the same become one.
 
-    It holds the lines of both, so that no word is lost. They are of one type; name and description are those
+    It holds the lines of all, so that no word is lost. They are of one type; name and description are those
     of the one that says more, or of the newer one.
     """
     notes = msgspec.json.decode(query.messages[0]["content"], type=list[Note])
     memories = [
         Memory(n.name, n.description, n.type, n.body, extra={"id": n.id, "changed": n.changed}) for n in notes
     ]
+    groups: dict[str, list[Memory]] = {}
     used: set[str] = set()
-    merges = []
     for pair in sorted(similar_pairs(memories), key=lambda pair: (not pair.included, -pair.share)):
         kept, other = pair.first, pair.second
-        if not pair.included and other.extra["changed"] > kept.extra["changed"]:
+        if not pair.included and _joins(other, kept, groups):
             kept, other = other, kept
-        ids = [kept.extra["id"], other.extra["id"]]
-        if kept.type == other.type and not used.intersection(ids):
-            used.update(ids)
-            merges.append(Proposal(ids, kept.name, kept.description, _lines_of_both(kept.body, other.body)))
-    return {"merges": msgspec.to_builtins(merges)}
+        ids = kept.extra["id"], other.extra["id"]
+        if kept.type != other.type or ids[1] in used or (ids[0] in used and ids[0] not in groups):
+            continue
+        groups.setdefault(ids[0], [kept]).append(other)
+        used.update(ids)
+    return {"merges": [msgspec.to_builtins(_merged(group)) for group in groups.values()]}
+
+
+def _joins(kept: Memory, other: Memory, groups: Collection[str]) -> bool:
+    """Return whether `other` is to join `kept`: the one that has a group already, else the newer one."""
+    if (kept.extra["id"] in groups) != (other.extra["id"] in groups):
+        return kept.extra["id"] in groups
+    return bool(kept.extra["changed"] > other.extra["changed"])
+
+
+def _merged(group: Sequence[Memory]) -> Proposal:
+    first, *others = group
+    body = functools.reduce(_lines_of_both, (memory.body for memory in others), first.body)
+    return Proposal([memory.extra["id"] for memory in group], first.name, first.description, body)
 
 
 def _lines_of_both(first: str, second: str) -> str:

@@ -2,7 +2,7 @@
 
 Two bodies are alike by the share of words that they have in common, of all words that either has; a
 character of Chinese, Japanese or Korean counts as a word. One body includes another if it holds each of its
-lines, whatever their case, spacing and bullets: then keeping the longer one loses nothing.
+lines, whatever their case, spacing, bullet and full stop: then keeping the longer one loses nothing.
 """
 
 from __future__ import annotations
@@ -126,4 +126,4 @@ def _candidates(words: Sequence[frozenset[str]]) -> set[tuple[int, int]]:
 
 def _lines(text: str) -> set[str]:
     lines = (" ".join(_BULLET.sub("", line).split()).casefold() for line in text.split("\n"))
-    return {line for line in lines if line}
+    return {kept for line in lines if (kept := line.rstrip(" .;,!\u3002\uff1b\uff0c\uff01"))}

@@ -268,3 +268,17 @@ def test_without_a_model_only_near_duplicates_of_one_type_become_one(store: Memo
     assert results["monday"].result.body == f"{friday.replace('Friday', 'Monday')}\n{friday}"
     assert all(not isinstance(saved, str) for _, saved in write_merges(store, found))
     assert propose_merges(store, Offline(), now=NOW).merges == ()
+
+
+def test_without_a_model_all_that_say_the_same_become_one_at_once(project: Path, home: Path) -> None:
+    store = MemoryStore(project, home)
+    text = "The report goes to the whole team on Friday before noon, as a PDF"
+    for number, body in enumerate((text, f"{text}.", f"- {text.replace('whole ', '')}", f"{text} always")):
+        store.save(Memory(f"m{number}", "d", "project", body, updated=NOW - timedelta(days=number)))
+    found = propose_merges(store, Offline(), now=NOW)
+    (only,) = found.merges
+    assert len(only.sources) == 4
+    lines = only.result.body.split("\n")
+    assert len(lines) == 3, "a full stop alone is no new line"
+    write_merges(store, found)
+    assert len(store.list()) == 1
