@@ -31,7 +31,7 @@ __all__ = ["rank_by_keywords"]
 FIELDS = {"name": 1.0, "description": 0.9, "body": 0.5}
 """What a word is worth in each field; its best field counts."""
 
-FLOOR = 0.3
+FLOOR = 0.34
 """Least share of a question that a memory has to cover."""
 
 CLOSE = 0.5
@@ -40,10 +40,13 @@ CLOSE = 0.5
 COMMON = 0.5
 """What a common word proves, while it counts in full among what there is to cover."""
 
-LONG_QUESTION = 3.0
-GROWTH = 0.3
-"""A longer prompt has several subjects, of which a memory covers one: beyond LONG_QUESTION words what it has
-to cover grows with this power of the length only. It does grow, or pasted code would match by chance."""
+NUMBER = 0.25
+"""How many words a number counts for: a log is full of them."""
+
+LONG_QUESTION = 2.0
+FURTHER_WORD = 0.15
+"""A longer prompt has several subjects, of which a memory covers one: beyond LONG_QUESTION words each further
+one adds only so much to what there is to cover. It does add, or pasted code would match by chance."""
 
 BACKGROUND = 50
 """Memories added in thought, so that a word's rarity means something in a store of three too."""
@@ -67,11 +70,11 @@ STOP_WORDS = frozenset(
     rather re really recommend s said same saw say says see seem seen shall she should shouldn show
     simply since so some somebody someone something soon sorry still such sure t take taken takes taking
     tell than thank thanks that the their theirs them themselves then there these they thing things think
-    this those though three through to today together tomorrow tonight too took toward tried try trying
-    two u under until up upon us use used uses using v ve very w want wants was wasn way we well went
-    were weren what whatever when where whether which while who whom whose why will with within without
-    won wonder wondering would wouldn write writes writing written wrote x y yes yesterday yet you your
-    yours yourself z
+    this those though three through times to today together tomorrow tonight too took toward tried try
+    trying two u under until up upon us use used uses using v ve very w want wants was wasn way we well
+    went were weren what whatever when where whether which while who whom whose why will with within
+    without won wonder wondering would wouldn write writes writing written wrote x y yes yesterday yet
+    you your yours yourself z
     """.split()  # noqa: SIM905 - as a list, four hundred lines
 )
 """English words without a subject, and single letters but C and R, which are languages."""
@@ -88,7 +91,7 @@ COMMON_WORDS = frozenset(
     データ ファイル コード プログラム 関数 変数 方法 結果
     """.split()  # noqa: SIM905
 )
-"""Words that most prompts about data and programs hold, whatever they are about; numbers are common too."""
+"""Words that most prompts about data and programs hold, whatever they are about."""
 
 _CJK = re.compile(
     "[\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -102,7 +105,7 @@ _BREAK = re.compile(
     "|为什么|什么|怎么办|怎么|怎样|如何|为何|可以|能否|能不能|是否|是不是|有没有|有哪些|没有|不要|应该|需要"
     "|知道|告诉|请问|帮忙|谢谢|你好|好的|继续|时候|一下|一些|太多|多少|这样|那样|如果|因为|所以|但是|然后|还是|以及"
     "|[一二三两几多][个张条份次种段件句部位座]"
-    "|下次|上次|这次|每次|现在|今天|今日|明天|明日"
+    "|^用(?![户途法量例])|下次|上次|这次|每次|现在|今天|今日|明天|明日"
     "|[的了吗呢吧啊呀嘛么是在我你您他她它们和与或就都也很还这那哪些个谁请把被让给之其及帮再]"
     "|언제|어디|무엇|어떻게|하나요|있나요|인가요|해줘|해주세요|합니다|입니다"
 )
@@ -135,7 +138,7 @@ def rank_by_keywords(query: str, memories: Sequence[Memory], limit: int = 5) -> 
         total += weight
         for number, worth in places.items():
             scores[number] += weight * worth * words[word].proof
-    to_cover = min(total, LONG_QUESTION * (total / LONG_QUESTION) ** GROWTH)
+    to_cover = min(total, LONG_QUESTION + FURTHER_WORD * (total - LONG_QUESTION))
     floor = max(FLOOR * to_cover, CLOSE * max(scores.values(), default=0.0))
     chosen = [number for number, score in scores.items() if score >= floor]
     chosen.sort(key=lambda n: (-round(scores[n], 9), -_written(memories[n]), memories[n].name))
@@ -197,8 +200,8 @@ def _question(text: str) -> dict[str, _Word]:
         if lower not in STOP_WORDS:
             parts = _camel_parts(word)
             expression = f'"{word}" OR "{" ".join(parts)}"' if parts else f'"{word}"'
-            common = lower in COMMON_WORDS or word.isdecimal()
-            words.setdefault(expression, _Word(1.0, COMMON if common else 1.0))
+            share = NUMBER if word.isdecimal() else 1.0
+            words.setdefault(expression, _Word(share, COMMON if lower in COMMON_WORDS else 1.0))
     return dict(islice(words.items(), MAX_WORDS))
 
 

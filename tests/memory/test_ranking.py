@@ -1,7 +1,7 @@
 """Ranking by keywords: what is found, in what order, and above all when nothing is."""
 
-import json
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -32,17 +32,19 @@ def about(name: str = "other", description: str = "other", body: str = "other", 
 
 
 @pytest.mark.parametrize(
-    ("questions", "hits", "in_vain"),
-    [(TUNED, 0.88, 0.18), (HELD_OUT, 0.76, 0.24)],
+    ("questions", "first", "found", "in_vain"),
+    [(TUNED, 0.84, 0.88, 0.10), (HELD_OUT, 0.77, 0.78, 0.20)],
     ids=["tuned", "held out"],
 )
 def test_labelled_questions_find_their_memories_and_the_others_find_none(
-    questions: list[Question], hits: float, in_vain: float
+    questions: list[Question], first: float, found: float, in_vain: float
 ) -> None:
-    """The margins leave room for two or three questions each."""
-    found = figures(rank_by_keywords, questions)
-    assert found.hit_at_1 >= hits * found.answerable
-    assert found.recalled_in_vain <= in_vain * found.unanswerable
+    """The margins leave room for two to four questions each."""
+    reached = figures(rank_by_keywords, questions)
+    assert reached.hit_at_1 >= first * reached.answerable
+    assert reached.hit_at_5 >= found * reached.answerable
+    assert reached.recalled_in_vain <= in_vain * reached.unanswerable
+    assert reached.precision >= 0.66
 
 
 def test_labelled_questions_without_an_answer_find_none_in_stores_of_three() -> None:
@@ -98,9 +100,36 @@ def test_one_shared_word_of_a_long_question_is_not_enough() -> None:
     )
 
 
-def test_pasted_code_finds_nothing_by_chance() -> None:
-    code = Path(json.__file__).with_name("decoder.py").read_text(encoding="utf-8")
+@pytest.mark.parametrize("module", ["bisect", "csv", "heapq", "json.decoder", "sched", "zipfile"])
+def test_pasted_code_finds_nothing_by_chance(module: str) -> None:
+    code = Path(import_module(module).__file__).read_text(encoding="utf-8")
     assert len(names(code[:2000], MEMORIES)) <= 1
+
+
+def test_longer_prompt_around_a_question_does_not_hide_its_subject() -> None:
+    small_talk = "Good morning, I had a look at what came out of it and would like to go on with that. "
+    assert names(f"{small_talk}How do we deploy it to production?") == [DEPLOY.name]
+
+
+@pytest.mark.parametrize("size", [1, 3, 5])
+def test_small_store_answers_with_what_fits_and_nothing_else(size: int) -> None:
+    store = [*THREE, about("gpu-booking", "book a GPU"), about("fiscal-year", "begins in April")][:size]
+    for memory in store:
+        assert names(memory.name, store)[0] == memory.name
+    for query in ("Who wrote Hamlet?", "给我讲一个笑话", "再帰とは何ですか", "What is 17 times 23?"):
+        assert names(query, store) == []
+
+
+def test_word_common_to_prompts_about_data_proves_less_than_a_subject() -> None:
+    store = [about("file sizes", "how large a file may be"), about("churn", "when a customer has churned")]
+    assert names("is there a file on churn", store)[0] == "churn"
+    assert names("in which folder should I put this file, the tomatoes or the cucumbers?", store) == []
+
+
+def test_memory_far_behind_the_best_is_left_out() -> None:
+    store = [about("churn definition"), about("quarters", body="Churn is reported too.")]
+    assert names("churn definition", store) == ["churn definition"]
+    assert names("churn", store) == ["churn definition", "quarters"]
 
 
 # --- order
@@ -187,8 +216,15 @@ def test_function_words_and_mere_parts_of_words_find_nothing(query: str, text: s
 # --- bad input
 
 
-def test_empty_query_or_store_finds_nothing() -> None:
-    assert names("") == names(" \n") == names("polars", []) == []
+@pytest.mark.parametrize(
+    "query", ["", " \n", "?!… -- ***", '"', "()", "\0", "🎉🐻‍❄️", "。，！？", "\ufeff", "ー", "_"]
+)
+def test_query_without_a_word_finds_nothing(query: str) -> None:
+    assert names(query) == []
+
+
+def test_empty_store_holds_nothing() -> None:
+    assert names("polars", []) == []
 
 
 @pytest.mark.parametrize(
@@ -202,11 +238,25 @@ def test_empty_query_or_store_finds_nothing() -> None:
         "polars\0x",
         "NEAR(polars)",
         "'; DROP -- polars",
+        "polars\u200b?",
+        "🐻‍❄️ polars 🎉",
+        "^polars + (",
         "polars \ud83d",
     ],
 )
 def test_query_syntax_is_data(query: str) -> None:
     assert names(query) == [POLARS.name]
+
+
+def test_query_in_several_scripts_finds_what_each_names() -> None:
+    assert set(names("polars と 前缀 и deploy")) == {POLARS.name, COMMIT.name, DEPLOY.name}
+
+
+def test_query_of_2000_characters_is_about_its_question() -> None:
+    log = "\n".join(f"12:00:{n:02} INFO worker {n} took batch {n}" for n in range(50))
+    query = f"{log}\nHow do I deploy this to production, with the deploy script?"
+    assert len(query) > 1500
+    assert names(query) == [DEPLOY.name]
 
 
 def test_query_of_100_kb_is_answered() -> None:
