@@ -17,6 +17,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -205,6 +206,7 @@ def _question(text: str) -> dict[str, _Word]:
     return dict(islice(words.items(), MAX_WORDS))
 
 
+@lru_cache(maxsize=1024)  # most of the time goes here, and the same memories are ranked turn after turn
 def _indexed(text: str) -> str:
     """Return a text for FTS5 to cut into words, with those that it would not find by itself."""
     parts: list[str] = []
