@@ -33,7 +33,7 @@ def describe_connection() -> str:
 def warm_up(busy: threading.Event, *, settings: MewCode | None = None) -> threading.Thread | None:
     """Import in the background what the chosen model needs; return the thread, or None if nothing is needed.
 
-    The caller sets `busy` while a cell runs; the work stands still meanwhile.
+    The caller sets `busy` while a cell runs; the work is easy on it meanwhile.
     """
     name = (settings or MewCode()).model.strip()
     if name == OFFLINE or not Connection.from_environment().is_set:

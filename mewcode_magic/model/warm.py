@@ -1,7 +1,7 @@
 """Importing the Anthropic SDK behind the user's work: neither the first answer nor a cell waits for it.
 
-The import takes one to three seconds of computing. A thread does it while the shell is idle; when a cell
-starts, it stands still before the next of the SDK's 3,500 modules, and goes on when the cell has ended.
+The import takes one to three seconds of computing, in 3,500 modules. A thread does it: at full speed while
+the shell is idle, and while a cell runs with a rest after each module, as far as the cell computes too.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ __all__ = ["warm"]
 
 SDK = "mewcode_magic.model.wire"
 """What imports the SDK, and the little that the first request needs besides."""
-IDLE_BEFORE_START = 0.3
-"""Seconds without a cell after which the import begins: cells that follow one another are not held up."""
-PATIENCE = 30.0
-"""Seconds that the thread stands still in all. Half-imported modules must not stay so for ever."""
+REST = 4.0
+"""Seconds of rest for each second of computing that the import took from a cell."""
+SETTLED = 0.3
+"""Seconds without a cell after which the shell counts as idle: cells may follow one another."""
 _LOOK = 0.02
-"""Seconds between two looks at whether a cell runs."""
+"""Seconds between two looks at whether the rest is still called for."""
 
 
 def warm(busy: threading.Event, *, module: str = SDK) -> threading.Thread | None:
-    """Import `module` in a daemon thread, while `busy` is clear; return the thread, or None if it is there.
+    """Import `module` in a daemon thread that is easy on cells; return it, or None if the module is there.
 
     The caller sets `busy` when a cell starts and clears it when the cell has ended. Whoever needs the module
-    imports it as ever: the thread sees that somebody waits and no longer stands still. An error of the import
-    is not lost, since that same import then fails in the same way.
+    imports it as ever: the thread sees that somebody waits and no longer rests. An error of the import is not
+    lost, since that same import then fails in the same way.
     """
     if module in sys.modules:
         return None
@@ -42,11 +42,7 @@ def warm(busy: threading.Event, *, module: str = SDK) -> threading.Thread | None
 
 
 def _import(busy: threading.Event, module: str) -> None:
-    idle = 0.0
-    while idle < IDLE_BEFORE_START:
-        time.sleep(_LOOK)
-        idle = 0.0 if busy.is_set() else idle + _LOOK
-    finder = _Finder(_pauses(busy))
+    finder = _Finder(_Pace(busy).rest)
     # Another thread may be looking through the list at this moment, so it is replaced, never changed.
     index = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
     sys.meta_path = [*sys.meta_path[:index], finder, *sys.meta_path[index:]]
@@ -57,17 +53,37 @@ def _import(busy: threading.Event, module: str) -> None:
         sys.meta_path = [other for other in sys.meta_path if other is not finder]
 
 
-def _pauses(busy: threading.Event) -> Callable[[], None]:
-    """Return what waits while a cell runs, until somebody waits for an import or patience ends."""
-    patience = PATIENCE
+class _Pace:
+    """Shares the interpreter between the import, in the thread that this is made in, and the cells."""
 
-    def pause() -> None:
-        nonlocal patience
-        while busy.is_set() and patience > 0 and not _somebody_waits():
-            time.sleep(_LOOK)
-            patience -= _LOOK
+    def __init__(self, busy: threading.Event) -> None:
+        self._busy = busy
+        self._shared_until = time.monotonic() + SETTLED
+        self._spent = _spent()
 
-    return pause
+    def rest(self) -> None:
+        """Rest for what was taken from a cell since the last rest, unless somebody waits for the import.
+
+        A cell that itself only waited, for a download or a child process, was taken nothing from.
+        """
+        own, others = (now - then for now, then in zip(_spent(), self._spent, strict=True))
+        end = time.monotonic() + REST * min(own, others)
+        while (left := end - time.monotonic()) > 0 and self._is_shared() and not _somebody_waits():
+            time.sleep(min(left, _LOOK))
+        self._spent = _spent()
+
+    def _is_shared(self) -> bool:
+        """Whether a cell runs, or one ended so shortly ago that the next may follow."""
+        now = time.monotonic()
+        if self._busy.is_set():
+            self._shared_until = now + SETTLED
+        return now < self._shared_until
+
+
+def _spent() -> tuple[float, float]:
+    """Return the seconds that this thread has computed, and all others together."""
+    own = time.thread_time()
+    return own, time.process_time() - own
 
 
 def _somebody_waits() -> bool:
@@ -79,31 +95,31 @@ def _somebody_waits() -> bool:
 
 
 class _Finder:
-    """Finds what its own thread imports from source, and gives it a loader that pauses first."""
+    """Finds what its own thread imports from source, and gives it a loader that rests first."""
 
-    def __init__(self, pause: Callable[[], None]) -> None:
+    def __init__(self, rest: Callable[[], None]) -> None:
         self._thread = threading.get_ident()
-        self._pause = pause
+        self._rest = rest
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        # Pausing here would stop the imports of all threads: the import lock is held meanwhile.
+        # Resting here would stop the imports of all threads: the import lock is held meanwhile.
         if threading.get_ident() != self._thread:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
-            spec.loader = _Loader(name, spec.loader.path, self._pause)
+            spec.loader = _Loader(name, spec.loader.path, self._rest)
         return spec
 
 
 class _Loader(SourceFileLoader):
-    """Loads a module from source after a pause; other threads can import meanwhile."""
+    """Loads a module from source after a rest; other threads can import meanwhile."""
 
-    def __init__(self, fullname: str, path: str, pause: Callable[[], None]) -> None:
+    def __init__(self, fullname: str, path: str, rest: Callable[[], None]) -> None:
         super().__init__(fullname, path)
-        self._pause = pause
+        self._rest = rest
 
     def exec_module(self, module: ModuleType) -> None:
-        self._pause()
+        self._rest()
         super().exec_module(module)

@@ -38,7 +38,32 @@ shell = get_ipython()
 shell.events.register("pre_run_cell", lambda info: busy.set())
 shell.events.register("post_run_cell", lambda result: busy.clear())
 """
+WORK = """
+for _ in range(250_000):
+    sum(range(1_000))
+"""
+NUMPY = """
+import numpy
+generator = numpy.random.default_rng(0)
+for _ in range(400):
+    numpy.sort(generator.random(100_000))
+"""
+WAIT = "import time; time.sleep(2)"
+CELLS = {"3 s of Python": WORK, "2 s of numpy": NUMPY, "2 s of waiting": WAIT}
+"""Cells that a Run All has between the load and the first cell of the agent."""
 NOTHING = "None"
+AGENT = """
+import os
+os.environ.update(ANTHROPIC_API_KEY="some-key", ANTHROPIC_BASE_URL="http://127.0.0.1:9")
+from mewcode_magic.events import Request
+from mewcode_magic.model.claude import Claude
+try:
+    next(Claude("claude-test", max_retries=0).stream(Request([], [{"role": "user", "content": "hi"}], [], 9)))
+except Exception as error:
+    assert type(error).__name__ == "Unreachable", error
+else:
+    raise AssertionError("there is a server on the discard port")
+"""
 WARM = "from mewcode_magic.model import warm_up; warm_up(busy)"
 PLAIN = "threading.Thread(target=__import__, args=('mewcode_magic.model.wire',), daemon=True).start()"
 
@@ -48,6 +73,7 @@ def main() -> None:
     load()
     streaming()
     warming()
+    run_all()
 
 
 def load() -> None:
@@ -106,6 +132,32 @@ def warming() -> None:
             f"{value * 1000:6.0f} ms x{value / norm:4.1f}" for value, norm in zip(row, base, strict=True)
         ]
         print(f"{title:30} " + " ".join(f"{cell:>14}" for cell in cells))
+
+
+def run_all() -> None:
+    """A Run All: load, `import pandas`, a cell of some kind, an agent's cell; what the last two take.
+
+    By turns without a background import, with it in a plain thread and with `warm_up`. The agent's cell
+    sends its first request, to where nobody listens.
+    """
+    print("Run All with a cell of:            " + " ".join(f"{kind:>30}" for kind in CELLS))
+    starts = {"no import": NOTHING, "import in a plain thread": PLAIN, "warm_up": WARM}
+    taken: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    for _ in range(KERNELS):
+        for kind, cell in CELLS.items():
+            for title, start in starts.items():
+                with _kernel() as client:
+                    _run(client, start)
+                    times = tuple(_run(client, code) for code in ("import pandas", cell, AGENT))
+                taken.setdefault((title, kind), []).append(times)
+    for title in starts:
+        shown = []
+        for kind in CELLS:
+            pandas, cell, agent = (min(column) for column in zip(*taken[title, kind], strict=True))
+            base = min(times[1] for times in taken["no import", kind])
+            shown.append(f"{pandas:.2f} s, x{cell / base:.2f}, {agent:.2f} s")
+        print(f"{title:34} " + " ".join(f"{text:>30}" for text in shown))
+    print("  (pandas; the cell, against no import; until the client can send: the least of the rounds)")
 
 
 def _kernel_figures(start: str) -> list[float]:

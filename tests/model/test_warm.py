@@ -1,9 +1,10 @@
-"""The background import: it runs while the shell is idle, stands still otherwise, and blocks nobody."""
+"""The background import: it is easy on a cell that computes, goes on all the same, and blocks nobody."""
 
 import importlib
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,16 +17,20 @@ from mewcode_magic.model.warm import warm
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
-    """A package `heavy` whose first half sets `gate.reached`, and `gate.busy` as if a cell started then."""
+    """A package `heavy` whose first half computes for as long as `gate.work` says, and sets `gate.reached`.
+
+    It sets `gate.busy` too, as if a cell started then.
+    """
     gate = ModuleType("gate")
     gate.reached = threading.Event()
     gate.busy = threading.Event()
+    gate.work = lambda: None
     monkeypatch.setitem(sys.modules, "gate", gate)
     monkeypatch.syspath_prepend(tmp_path)
     package = tmp_path / "heavy"
     package.mkdir()
     (package / "__init__.py").write_text("from heavy import first, second\n")
-    (package / "first.py").write_text("import gate\ngate.busy.set()\ngate.reached.set()\n")
+    (package / "first.py").write_text("import gate\ngate.busy.set()\ngate.work()\ngate.reached.set()\n")
     (package / "second.py").write_text("DONE = True\n")
     (tmp_path / "light.py").write_text("DONE = True\n")
     (tmp_path / "broken.py").write_text("raise ImportError('half installed')\n")
@@ -45,37 +50,71 @@ def test_import_happens_while_the_shell_is_idle(gate: ModuleType) -> None:
     assert warm(threading.Event(), module="heavy") is None
 
 
-def test_import_does_not_begin_while_a_cell_runs(gate: ModuleType) -> None:
-    cell = threading.Event()
-    cell.set()
-    thread = warm(cell, module="heavy")
-    assert thread is not None
-    assert not gate.reached.wait(0.5)
-    cell.clear()
-    thread.join(10)
-    assert "heavy.second" in sys.modules
-
-
-def test_import_stands_still_between_modules_when_a_cell_starts(gate: ModuleType) -> None:
+def test_import_goes_on_while_a_cell_waits(gate: ModuleType) -> None:
+    gate.busy.set()
     thread = warm(gate.busy, module="heavy")
     assert thread is not None
-    assert gate.reached.wait(10)
-    thread.join(0.2)
-    assert "DONE" not in vars(sys.modules["heavy.second"])
-    assert importlib.import_module("light").DONE  # what the cell imports comes through meanwhile
-    assert thread.is_alive()
-    gate.busy.clear()
     thread.join(10)
+    assert gate.busy.is_set()
     assert sys.modules["heavy.second"].DONE
 
 
-def test_cell_that_needs_the_module_gets_it_at_once(gate: ModuleType) -> None:
+def test_import_goes_on_while_a_cell_computes(gate: ModuleType) -> None:
+    gate.busy.set()
     thread = warm(gate.busy, module="heavy")
     assert thread is not None
-    assert gate.reached.wait(10)
+    end = time.monotonic() + 20
+    while thread.is_alive() and time.monotonic() < end:
+        sum(range(1_000))
+    assert gate.busy.is_set()
+    assert sys.modules["heavy.second"].DONE
+
+
+@pytest.fixture
+def resting(gate: ModuleType) -> Iterator[threading.Thread]:
+    """The import of `heavy` in a long rest, after its first half took a second from a cell that computes."""
+
+    def compute() -> None:
+        end = time.thread_time() + 1
+        while time.thread_time() < end:
+            sum(range(1_000))
+
+    def compute_beside_a_cell() -> None:
+        cell = threading.Thread(target=compute)
+        cell.start()
+        compute()
+        cell.join()
+
+    gate.work = compute_beside_a_cell
+    thread = warm(gate.busy, module="heavy")
+    assert thread is not None
+    assert gate.reached.wait(30)
+    yield thread
+    gate.busy.clear()
+    thread.join(30)
+
+
+def test_import_rests_for_longer_than_it_took_from_a_cell(
+    gate: ModuleType, resting: threading.Thread
+) -> None:
+    resting.join(1)
+    assert "DONE" not in vars(sys.modules["heavy.second"])
+    assert importlib.import_module("light").DONE  # what the cell imports comes through meanwhile
+    assert resting.is_alive()
+
+
+def test_rest_ends_when_the_shell_is_idle(gate: ModuleType, resting: threading.Thread) -> None:
+    gate.busy.clear()
+    resting.join(2)
+    assert sys.modules["heavy.second"].DONE
+
+
+def test_cell_that_needs_the_module_ends_the_rest(gate: ModuleType, resting: threading.Thread) -> None:
+    rest = threading.Timer(2, gate.busy.clear)  # the rest would last four seconds
+    rest.start()
     assert importlib.import_module("heavy").second.DONE
     assert gate.busy.is_set()
-    thread.join(10)
+    rest.cancel()
 
 
 def test_error_of_the_import_is_met_by_the_first_use(gate: ModuleType) -> None:
