@@ -113,6 +113,7 @@ class Mew:
             home=self.home,
             memory=self.memory,
             settings=self.settings,
+            shell=self._shell,
             notices=notices,
         )
 
@@ -247,7 +248,8 @@ class Mew:
         if self._earlier is not None:
             self._afterwards.summarize(side, self._earlier, tell=conversation.session.id)
             self._earlier = None
-        if event.stop == "interrupted" or self.settings.extract == "off":
+        rests = self.settings.extract == "off" or self.settings.permission_mode == "read-only"
+        if rests or event.stop == "interrupted":
             return None
         messages = conversation.session.messages
         extraction = self._afterwards.extract(

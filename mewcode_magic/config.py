@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from traitlets import Bool, CInt, Enum, Float, TraitError, Unicode, validate
+from traitlets import Bool, CInt, Enum, Float, List, TraitError, Unicode, validate
 from traitlets.config import Config, Configurable
 
 from mewcode_magic.errors import SettingError
@@ -60,6 +60,23 @@ class MewCode(Configurable):
     max_rounds = CInt(50, min=1, help="Most rounds of calls in one turn; then it stops and says so.").tag(
         config=True
     )
+
+    permission_mode = Enum(
+        ["ask", "read-only", "accept-edits", "auto"],
+        default_value="ask",
+        help="'ask': the agent asks before it writes, runs, or reads outside the project. 'read-only': it "
+        "writes and runs nothing. 'accept-edits': it edits the project's files without asking. 'auto': it "
+        "never asks.",
+    ).tag(config=True)
+    allow = List(
+        Unicode(),
+        help="Rules for what needs no question, such as 'Bash(git diff *)' or 'EditFile(notes/**)'; in the "
+        "environment with semicolons between them.",
+    ).tag(config=True)
+    deny = List(
+        Unicode(),
+        help="Rules for what is never done, in every mode, such as 'Bash(rm *)' or 'ReadFile(.env)'.",
+    ).tag(config=True)
 
     session_dialect = Enum(
         ["role", "typed"],
@@ -138,7 +155,7 @@ class MewCode(Configurable):
             if text is None:
                 continue
             try:
-                self.set_trait(name, trait.from_string(text))
+                self.set_trait(name, _split(text) if isinstance(trait, List) else trait.from_string(text))
             except (TraitError, ValueError) as error:
                 raise SettingError(f"{variable} is {text!r}, which does not fit: {trait.help}") from error
 
@@ -189,3 +206,8 @@ class MewCode(Configurable):
             SettingError: it begins with the `~` of an unknown user.
         """
         return absolute(self.home or DEFAULT_HOME)
+
+
+def _split(text: str) -> list[str]:
+    """Return the items of a list as the environment has them: a semicolon stands between two."""
+    return [item.strip() for item in text.split(";") if item.strip()]

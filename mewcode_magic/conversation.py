@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import (
@@ -33,7 +34,7 @@ from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions import Session
-from mewcode_magic.tools import ToolContext, all_tools
+from mewcode_magic.tools import Permissions, ToolContext, all_tools
 from mewcode_magic.turn import run_turn
 
 __all__ = ["Conversation"]
@@ -50,6 +51,7 @@ class Conversation:
         home: Path,
         memory: MemoryStore,
         settings: MewCode,
+        shell: Any = None,
         notices: Iterable[str] = (),
     ) -> None:
         self.session = session
@@ -60,6 +62,7 @@ class Conversation:
         self._tools = {tool.name: tool for tool in all_tools(settings)}
         self._definitions = [tool.definition for tool in self._tools.values()]
         self._system = system_prompt(project, settings.memory_tool)
+        self._context = ToolContext(session.id, project, memory, settings, Permissions(settings), shell=shell)
         self._front: Front | None = None
         self._recall: Recall | None = None
 
@@ -134,10 +137,9 @@ class Conversation:
     def _turn(self, model: Model, request: Callable[[], Request]) -> Iterator[Event]:
         """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""
         session = self.session
-        context = ToolContext(session.id, self._project, self._memory, self._settings)
         before: dict[str, Memory] = {}
         try:
-            for event in run_turn(model, session, request, self._tools, context):
+            for event in run_turn(model, session, request, self._tools, self._context):
                 match event:
                     case ToolStarted(name=name) if self._writes_memory(name):
                         before = self._memory.snapshot()

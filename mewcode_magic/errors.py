@@ -5,6 +5,7 @@
     MewCodeError
     ├── CommandError              a magic's line cannot be understood
     ├── SettingError              a trait, environment variable or constructor value is not usable
+    ├── InvalidArgument           a tool's argument cannot be used
     ├── StorageError              a file or folder cannot be read or written
     ├── SessionError
     │   ├── SessionNotFound       no session has that id, prefix or number
@@ -38,6 +39,7 @@ __all__ = [
     "CommandError",
     "ContextTooLong",
     "CredentialRefused",
+    "InvalidArgument",
     "InvalidMemory",
     "KeyRefused",
     "MemoryAmbiguous",
@@ -94,6 +96,10 @@ class CommandError(MewCodeError):
 
 class SettingError(MewCodeError):
     """A setting has a value that cannot be used, or cannot be changed any more."""
+
+
+class InvalidArgument(MewCodeError):
+    """An argument of a tool cannot be used."""
 
 
 class StorageError(MewCodeError):

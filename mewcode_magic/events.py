@@ -90,25 +90,37 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
-    """A call has ended; `result` is what the model gets to see."""
+    """A call has ended; `result` is the text that the model gets to see.
+
+    `detail` is what the user may want to see besides, such as a diff, in `language`.
+    """
 
     id: str
     name: str
     result: str
     is_error: bool
     seconds: float
+    detail: str = ""
+    language: str = ""
 
 
 @dataclass(slots=True)
 class PermissionAsked:
-    """A call needs the user's word. Unanswered means denied."""
+    """A call needs the user's word. Unanswered means denied.
+
+    `detail` is the exact code, command or diff, in `language`. `always` is the rule that the answer `always`
+    adds for the session; "" where there is no such answer.
+    """
 
     tool: str
     question: str
+    detail: str = ""
+    language: str = ""
+    always: str = ""
     answer: str | None = field(default=None, init=False)
 
     def reply(self, answer: str) -> None:
-        """Answer with `yes`, `no`, or a sentence that goes to the agent instead of running the call."""
+        """Answer `yes`, `no`, `always`, or with a sentence that goes to the agent in place of a result."""
         self.answer = answer
 
 

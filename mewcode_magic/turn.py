@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-import msgspec
-
-from mewcode_magic.errors import MewCodeError
 from mewcode_magic.events import (
     BlockEnded,
     Event,
@@ -30,7 +27,7 @@ from mewcode_magic.events import (
 )
 from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.sessions import Session
-from mewcode_magic.tools import Tool, ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools import Tool, ToolContext, ToolResult, run_call
 
 __all__ = ["run_turn"]
 
@@ -106,13 +103,18 @@ class _Reply:
         if not calls:
             return
         content: list[Block] = []
+        variables: dict[str, list[str]] = {}
         for index, call in enumerate(calls):
             result = results[index] if index < len(results) else ToolResult(NOT_RUN, is_error=True)
-            block: Block = {"type": "tool_result", "tool_use_id": call["id"], "content": result.text}
+            text: Block = {"type": "text", "text": result.text}
+            said = [text, *result.images] if result.images else result.text
+            block: Block = {"type": "tool_result", "tool_use_id": call["id"], "content": said}
             if result.is_error:
                 block["is_error"] = True
+            if result.variables:
+                variables[call["id"]] = list(result.variables)
             content.append(block)
-        session.append(Message(role="user", content=content))
+        session.append(Message(role="user", content=content, variables=variables))
 
     def remarks(self, request: Request) -> Iterator[Notice]:
         """Tell the user why the reply is shorter than it might be."""
@@ -187,28 +189,12 @@ def _run_calls(
         started = time.monotonic()
         yield ToolStarted(call["id"], call["name"], call["input"])
         try:
-            result = yield from _run_call(call, tools, context)
+            result = yield from run_call(call, tools, context)
         except BaseException:
             results.append(ToolResult(STOPPED, is_error=True))
             raise
         results.append(result)
         seconds = time.monotonic() - started
-        yield ToolEnded(call["id"], call["name"], result.text, result.is_error, seconds)
-
-
-def _run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> ToolRun:
-    """Run one call; whatever goes wrong in it is a result that the model can act on."""
-    tool = tools.get(call["name"])
-    if tool is None:
-        names = ", ".join(tools)
-        return ToolResult(f"there is no tool {call['name']!r}; there are: {names}", is_error=True)
-    try:
-        arguments = msgspec.convert(call["input"], tool.Arguments)
-    except msgspec.ValidationError as error:
-        return ToolResult(f"the arguments do not fit: {error}", is_error=True)
-    try:
-        return (yield from tool.run(arguments, context))
-    except MewCodeError as error:
-        return ToolResult(str(error), is_error=True)
-    except Exception as error:  # noqa: BLE001 - a fault in a tool must not take the turn down
-        return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", is_error=True)
+        yield ToolEnded(
+            call["id"], call["name"], result.text, result.is_error, seconds, result.detail, result.language
+        )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mewcode_magic.tools import MemoryTool, ToolContext, ToolResult
-from mewcode_magic.turn import _run_call
+from mewcode_magic.tools.calls import run_call
 
 
 def call(context: ToolContext, command: str, **arguments: Any) -> ToolResult:
@@ -16,7 +16,7 @@ def call(context: ToolContext, command: str, **arguments: Any) -> ToolResult:
         "name": "memory",
         "input": {"command": command, **arguments},
     }
-    run = _run_call(block, {"memory": MemoryTool()}, context)
+    run = run_call(block, {"memory": MemoryTool()}, context)
     with pytest.raises(StopIteration) as end:
         next(run)
     result = end.value.value

@@ -98,9 +98,12 @@ def test_failure_of_extraction_touches_no_turn_and_is_told_by_the_status(make: C
     assert ended(ask(mew, "next")).text == "answer"
 
 
-def test_extraction_can_be_off(make: Callable[..., Mew]) -> None:
+@pytest.mark.parametrize("settings", [{"extract": "off"}, {"permission_mode": "read-only"}])
+def test_extraction_rests_where_it_is_off_or_nothing_may_be_written(
+    make: Callable[..., Mew], settings: dict[str, str]
+) -> None:
     model = script(extract=[{"operations": [POLARS]}])
-    mew = make(model, extract="off")
+    mew = make(model, **settings)
     assert ended(ask(mew, "I prefer polars")).extraction is None
     mew.close()
     assert model.queries == []

@@ -44,6 +44,9 @@ def test_every_setting_says_what_it_is() -> None:
 
 def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {
+        "permission_mode": "auto",
+        "allow": "bash(git diff *); grep",
+        "deny": "bash",
         "session_dialect": "typed",
         "extract": "wait",
         "memory_tool": "anthropic",
@@ -55,6 +58,9 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
     for name in traits:
         monkeypatch.setenv(f"MEWCODE_{name.upper()}", given.get(name, "101"))
     settings = MewCode()
+    assert (settings.allow, settings.deny) == (["bash(git diff *)", "grep"], ["bash"])
+    settings.allow, settings.deny = [], []
+    given |= {"allow": "[]", "deny": "[]"}
     assert {name: str(getattr(settings, name)).lower() for name in traits} == {
         name: given.get(name, "101.0" if name in DAYS[2:] else "101") for name in traits
     }

@@ -27,7 +27,7 @@ from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Message, Usage
 from mewcode_magic.model import Scripted, ScriptedReply
 from mewcode_magic.sessions import Session, SessionStore
-from mewcode_magic.tools import ToolContext, ToolResult
+from mewcode_magic.tools import Action, Permissions, ToolContext, ToolResult
 from mewcode_magic.turn import run_turn
 
 
@@ -45,22 +45,27 @@ class Failing:
         self.name = name
         self.error = error
 
-    def run(self, _arguments: NoArguments, _context: ToolContext) -> Iterator[PermissionAsked]:
+    def action(self, _arguments: NoArguments, _context: ToolContext) -> None:
+        return None
+
+    def run(self, _arguments: NoArguments, _context: ToolContext) -> Iterator[Event]:
         yield from ()
         raise self.error
 
 
 class Asking:
-    """A tool that asks, and answers with what it was told."""
+    """A tool that needs leave."""
 
     name = "Asking"
     description = "asks"
     Arguments = NoArguments
 
-    def run(self, _arguments: NoArguments, _context: ToolContext) -> Iterator[PermissionAsked]:
-        question = PermissionAsked("Asking", "may I?")
-        yield question
-        return ToolResult(f"told {question.answer}")
+    def action(self, _arguments: NoArguments, _context: ToolContext) -> Action:
+        return Action(self.name, "run", "may I?", "rm -r .", "bash", always="Asking")
+
+    def run(self, _arguments: NoArguments, _context: ToolContext) -> Iterator[Event]:
+        yield from ()
+        return ToolResult("done")
 
 
 TOOLS = {
@@ -82,7 +87,9 @@ class Turn:
         self.session: Session = self.store.create()
         self.session.append(Message(role="user", content="hello"))
         self.model = Scripted(replies)
-        self.context = ToolContext(self.session.id, project, MemoryStore(project, home), self.settings)
+        self.context = ToolContext(
+            self.session.id, project, MemoryStore(project, home), self.settings, Permissions(self.settings)
+        )
         self.sent: list[Request] = []
 
     def request(self) -> Request:
@@ -137,7 +144,7 @@ def test_turn_runs_calls_in_order_and_sends_their_results(turn: Turn) -> None:
     assert [e.name for e in events if isinstance(e, ToolStarted)] == ["Asking", "Raising"]
     ended = [e for e in events if isinstance(e, ToolEnded)]
     assert [(e.result, e.is_error) for e in ended] == [
-        ("told None", False),
+        ("not allowed: it needs the user's leave, and nobody could be asked", True),
         ("Raising failed: ZeroDivisionError: oh", True),
     ]
     assert [b["tool_use_id"] for b in turn.sent[1].messages[-1]["content"]] == ["t1", "t2"]
@@ -153,17 +160,18 @@ def test_reply_that_pauses_is_gone_on_with(turn: Turn) -> None:
 
 
 @replies([call("Asking")], "Done.")
-def test_answer_to_a_question_reaches_the_tool(turn: Turn) -> None:
+def test_call_that_the_user_allows_is_run(turn: Turn) -> None:
     for event in turn.events():
         if isinstance(event, PermissionAsked):
+            assert (event.question, event.detail, event.always) == ("may I?", "rm -r .", "Asking")
             event.reply("yes")
-    assert turn.recorded()[2].tool_results()[0]["content"] == "told yes"
+    assert turn.recorded()[2].tool_results()[0]["content"] == "done"
 
 
 @replies([call("Nothing")], [call("Asking", 2, extra=1)], "Done.")
 def test_unknown_tool_is_a_result_that_names_the_tools(turn: Turn) -> None:
     errors = [e.result for e in turn.events() if isinstance(e, ToolEnded) and e.is_error]
-    assert errors == ["there is no tool 'Nothing'; there are: Asking, Raising, Interrupting"]
+    assert errors[0] == "there is no tool 'Nothing'; there are: Asking, Raising, Interrupting"
 
 
 @replies([{"type": "text", "text": "I look."}, call("Interrupting", 1), call("Asking", 2)])

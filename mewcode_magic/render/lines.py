@@ -10,6 +10,7 @@ from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStart
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Extraction, Memory, Saved
 from mewcode_magic.messages import Usage
+from mewcode_magic.render.code import code_html, shortened
 from mewcode_magic.render.display import View
 from mewcode_magic.render.text import clean, line
 
@@ -36,11 +37,6 @@ FAINT = "var(--vscode-descriptionForeground, var(--jp-ui-font-color2, #808080))"
 _ERROR = "var(--vscode-errorForeground, var(--jp-error-color1, #d32f2f))"
 _LINE = f"color: {FAINT}; font-size: 0.9em"
 _TOLD = "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; white-space: pre-wrap"
-_RESULT = (
-    "background: none; border-left: 2px solid #8884; color: inherit; margin: 4px 0 4px 4px; "
-    "max-height: 20em; overflow: auto; padding: 0 0 0 10px; white-space: pre-wrap"
-)
-
 _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 
 ARGUMENTS_LIMIT = 100
@@ -71,7 +67,7 @@ def permission_line(event: PermissionAsked) -> View:
 
 
 def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: bool = False) -> View:
-    """Return a call: its name and arguments, how it ended if it has, and its result to be opened."""
+    """Return a call: name, arguments, how it ended if it has; what it did and its result are to be opened."""
     name, arguments = line(started.name), arguments_of(started.input)
     state, color = "", FAINT
     if stopped:
@@ -84,10 +80,11 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     if state:
         head += f' <span style="color: {color}">{escape(state)}</span>'
     plain = f"[{name}: {arguments}{f' - {state}' if ended and state else ''}]"
-    if ended is None or not ended.result.strip():
+    if ended is None or not (ended.result.strip() or ended.detail):
         return View(plain, html=f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>')
-    result = f'<pre style="{_RESULT}">{escape(_shortened(clean(ended.result)))}</pre>'
-    html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{result}</details>'
+    inside = code_html(ended.detail, ended.language) if ended.detail else ""
+    inside += code_html(shortened(clean(ended.result), RESULT_LIMIT)) if ended.result.strip() else ""
+    html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
     return View(plain, html=html)
 
 
@@ -150,9 +147,3 @@ def tokens_in_words(usage: Usage) -> str:
         return "no tokens"
     cached = f" ({usage.cache_read_input_tokens:,} from cache)" if usage.cache_read_input_tokens else ""
     return f"{usage.prompt_tokens:,} tokens in{cached} · {usage.output_tokens:,} out"
-
-
-def _shortened(text: str) -> str:
-    text = text.strip("\n")
-    left_out = len(text) - RESULT_LIMIT
-    return f"{text[:RESULT_LIMIT]}\n… {left_out:,} more characters" if left_out > 0 else text

@@ -19,6 +19,7 @@ from mewcode_magic.events import (
     ToolStarted,
     TurnEnded,
 )
+from mewcode_magic.kernel import can_ask
 from mewcode_magic.render.display import Handle, Output, Stretch, View, output_for
 from mewcode_magic.render.lines import (
     call_line,
@@ -29,6 +30,7 @@ from mewcode_magic.render.lines import (
     quiet_line,
     recalled_line,
 )
+from mewcode_magic.render.question import ask
 
 __all__ = ["Stopped", "outcome_of", "show_turn"]
 
@@ -52,7 +54,7 @@ def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
         SessionInUse: another thread's prompt ended it.
         MewCodeError: the turn broke off.
     """
-    shown = _Shown(output_for(shell))
+    shown = _Shown(output_for(shell), asks=shell is not None and can_ask(shell))
     with closing(events):
         try:
             _take_all(events, shown)
@@ -95,7 +97,8 @@ def outcome_of(ended: TurnEnded) -> View | None:
 class _Shown:
     """What of a turn is displayed, and what may still change."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, *, asks: bool) -> None:
+        self._asks = asks
         self.ended: TurnEnded | None = None
         self._output = output
         self._stretch: Stretch | None = None
@@ -116,7 +119,10 @@ class _Shown:
             case Recalled():
                 self._output.open().show(recalled_line(event))
             case PermissionAsked():
-                self._output.open().show(permission_line(event))
+                if self._asks:
+                    ask(event, self._output)
+                else:
+                    self._output.open().show(permission_line(event))
             case ToolStarted():
                 handle = self._output.open()
                 self._calls[event.id] = event, handle

@@ -1,12 +1,27 @@
 """What the agent can do: each tool is a generator of events that returns a result."""
 
 from mewcode_magic.config import MewCode
+from mewcode_magic.tools.calls import run_call
 from mewcode_magic.tools.memory_tool import MemoryTool
+from mewcode_magic.tools.permissions import Action, Permissions
 from mewcode_magic.tools.read_file import ReadFile
 from mewcode_magic.tools.remember import Remember
-from mewcode_magic.tools.tool import Tool, ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools.tool import FileState, Tool, ToolContext, ToolResult, ToolRun
 
-__all__ = ["MemoryTool", "ReadFile", "Remember", "Tool", "ToolContext", "ToolResult", "ToolRun", "all_tools"]
+__all__ = [
+    "Action",
+    "FileState",
+    "MemoryTool",
+    "Permissions",
+    "ReadFile",
+    "Remember",
+    "Tool",
+    "ToolContext",
+    "ToolResult",
+    "ToolRun",
+    "all_tools",
+    "run_call",
+]
 
 
 def all_tools(settings: MewCode) -> list[Tool]:

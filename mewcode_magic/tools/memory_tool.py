@@ -1,7 +1,6 @@
 """`memory`: the API's own tool, memory_20250818, over the same folders as `Remember`.
 
-The model knows the tool by its type: six commands on files below `/memories`. Every command but `view`
-writes, so a permission mode that lets nothing be written has to refuse those.
+The model knows the tool by its type: six commands on files below `/memories`; all but `view` write.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
+from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun
 
 __all__ = ["MemoryTool"]
@@ -77,6 +77,12 @@ class MemoryTool:
     def definition(self) -> dict[str, Any]:
         """The tool by its type; the API knows what it is and takes."""
         return {"type": TYPE, "name": self.name}
+
+    def action(self, arguments: MemoryArguments, context: ToolContext) -> Action | None:  # noqa: ARG002
+        """Return that it writes a memory, which needs a question in no mode."""
+        if isinstance(arguments, ViewCommand):
+            return None
+        return Action(self.name, "memory", "Write a memory?")
 
     def run(self, arguments: MemoryArguments, context: ToolContext) -> ToolRun:
         """Carry out one command."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Annotated, Any
 import msgspec
 
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.events import PermissionAsked
 from mewcode_magic.files import shown, storage_errors
-from mewcode_magic.memory import PLACES
+from mewcode_magic.tools.paths import is_inside, is_memory, matches, real_path
+from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun, described
 
 __all__ = ["ReadFile"]
@@ -48,42 +47,31 @@ class ReadFile:
         """The tool as a request describes it."""
         return described(self.name, self.description, ReadFileArguments)
 
+    def action(self, arguments: ReadFileArguments, context: ToolContext) -> Action:
+        """Return which file would be read; what a link leads to is what counts."""
+        real = real_path(arguments.path, context)
+        return Action(
+            self.name,
+            "read",
+            f"Read {real}, outside the project and the memories?",
+            inside=is_inside(real, context) or is_memory(real, context),
+            always=f"{self.name}({real.parent}/*)",
+            covered_by=lambda pattern: matches(pattern, real, context),
+            touched_by=lambda pattern: matches(pattern, real, context),
+        )
+
     def run(self, arguments: ReadFileArguments, context: ToolContext) -> ToolRun:
         """Return the lines asked for, or an error result that says why not."""
-        if "\0" in arguments.path:
-            return ToolResult("a path cannot hold a NUL character", is_error=True)
-        path = context.project / Path(arguments.path).expanduser()
-        with storage_errors("read", path):
-            real = Path(os.path.realpath(path))  # Path.resolve raises RuntimeError for links in a circle
-            if not _is_inside(real, context):
-                question = PermissionAsked(self.name, f"Read {real}, outside the project and the memories?")
-                yield question
-                if question.answer != "yes":
-                    return _refused(real, question.answer)
-            if not real.exists():
-                return ToolResult(f"there is no file {shown(real)}", is_error=True)
-            if not real.is_file():
-                return ToolResult(f"{shown(real)} is not a file that can be read", is_error=True)
+        yield from ()  # nothing but the result is to be seen
+        real = real_path(arguments.path, context)
+        if not real.exists():
+            return ToolResult(f"there is no file {shown(real)}", is_error=True)
+        if not real.is_file():
+            return ToolResult(f"{shown(real)} is not a file that can be read", is_error=True)
+        with storage_errors("read", real):
             result = _read(real, arguments.offset, arguments.limit)
         # A memory may have been written by hand; the project's files are the agent's work as they are.
-        return replace(result, text=mask_credentials(result.text)) if _is_memory(real, context) else result
-
-
-def _is_inside(real: Path, context: ToolContext) -> bool:
-    return real.is_relative_to(context.project.resolve()) or _is_memory(real, context)
-
-
-def _is_memory(real: Path, context: ToolContext) -> bool:
-    return any(real.is_relative_to(context.memory.folder(place).resolve()) for place in PLACES)
-
-
-def _refused(real: Path, answer: str | None) -> ToolResult:
-    if answer in (None, "no"):
-        reason = "the user said no" if answer else "nobody could be asked"
-        text = f"not allowed: {real} lies outside the project and the memory folders, and {reason}"
-    else:
-        text = f"not read; the user says instead: {answer}"
-    return ToolResult(text, is_error=True)
+        return replace(result, text=mask_credentials(result.text)) if is_memory(real, context) else result
 
 
 def _read(path: Path, offset: int, limit: int) -> ToolResult:

@@ -11,6 +11,7 @@ import msgspec
 from mewcode_magic.errors import InvalidMemory, MemoryNotFound
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore, memory_from_text
+from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun, described
 
 __all__ = ["Remember"]
@@ -73,6 +74,10 @@ class Remember:
     def definition(self) -> dict[str, Any]:
         """The tool as a request describes it."""
         return described(self.name, self.description, RememberArguments)
+
+    def action(self, arguments: RememberArguments, context: ToolContext) -> Action:  # noqa: ARG002
+        """Return that it writes a memory, which needs a question in no mode."""
+        return Action(self.name, "memory", "Write a memory?")
 
     def run(self, arguments: RememberArguments, context: ToolContext) -> ToolRun:
         """Write or delete, and answer with the path."""

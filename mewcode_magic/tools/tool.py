@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.events import PermissionAsked
+from mewcode_magic.events import Event
 from mewcode_magic.memory import MemoryStore
+from mewcode_magic.messages import Block
+from mewcode_magic.tools.permissions import Action, Permissions
 
-__all__ = ["Tool", "ToolContext", "ToolResult", "ToolRun", "described"]
+__all__ = ["FileState", "Tool", "ToolContext", "ToolResult", "ToolRun", "described"]
+
+
+FileState: TypeAlias = tuple[int, int, int]
+"""What tells one state of a file from another: mtime in ns, bytes, inode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,11 @@ class ToolContext:
     project: Path
     memory: MemoryStore
     settings: MewCode
+    permissions: Permissions
+    shell: Any = None
+    """The user's IPython shell, or None in a script."""
+    read: dict[Path, FileState] = field(default_factory=dict)
+    """The files that the agent has read or written in this session, as they were then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +43,16 @@ class ToolResult:
 
     text: str
     is_error: bool = False
+    images: tuple[Block, ...] = ()
+    """Image blocks behind the text."""
+    variables: tuple[str, ...] = ()
+    """The names that the call bound in the user's namespace."""
+    detail: str = ""
+    """What the user may want to see besides, such as a diff, in `language`."""
+    language: str = ""
 
 
-ToolRun = Generator[PermissionAsked, None, ToolResult]
+ToolRun: TypeAlias = Generator[Event, None, ToolResult]
 
 
 class Tool(Protocol):
@@ -60,8 +78,16 @@ class Tool(Protocol):
         """Whether a call may change memories: the agent then knows of it, and is not told it as news."""
         ...
 
+    def action(self, arguments: Any, context: ToolContext) -> Action | None:
+        """Return what the call would do, or None if it needs nobody's leave; nothing is changed yet.
+
+        Raises:
+            MewCodeError: it could not be done; the message becomes an error result.
+        """
+        ...
+
     def run(self, arguments: Any, context: ToolContext) -> ToolRun:
-        """Do the work; yield a question where one is needed.
+        """Do the work, for which leave was given; yield events that the user should see.
 
         Raises:
             MewCodeError: it failed; the message becomes an error result.

@@ -3,6 +3,7 @@
 import json
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 PRELUDE = """
@@ -99,7 +100,8 @@ shown = show_turn(turn(), shell=get_ipython())
 
 
 def test_each_event_has_its_place_and_data_is_escaped(run) -> None:
-    recalled, text, call, failed, denied, notice, done, closing = final(run(PRELUDE + EVERYTHING))
+    messages = run(PRELUDE + EVERYTHING, present=False)
+    recalled, text, call, failed, denied, notice, done, closing = final(messages)
     assert recalled["text/plain"] == "[Recalled: prefers-polars, <b>]"
     assert "prefers-polars, &lt;b&gt;" in recalled["text/html"]
     assert text["text/markdown"] == "Let me &#60;b>look&#60;/b>.\n\n```py\nx = '<i>'\n```"
@@ -115,7 +117,8 @@ def test_each_event_has_its_place_and_data_is_escaped(run) -> None:
 
 
 def test_with_nobody_there_everything_is_displayed_once_and_final(run) -> None:
-    there, alone = run(PRELUDE + EVERYTHING), run(PRELUDE + EVERYTHING, present=False)
+    cell = PRELUDE + EVERYTHING.replace('    yield PermissionAsked("Bash", "run rm?")\n', "")
+    there, alone = run(cell), run(cell, present=False)
     assert updates(there)
     assert updates(alone) == []
     assert displayed(alone) == final(there)
@@ -303,3 +306,44 @@ future.{outcome}
         assert errors(messages) == []
         assert updates(messages) == []
         assert "away" not in str(displayed(messages))
+
+
+ASKING = """
+asked = PermissionAsked("EditFile", "Edit <a>.py?", "-x = 1\\n+x = '<b>'\\n y", "diff", "EditFile")
+def turn():
+    yield TextDelta("I will edit.")
+    yield asked
+    yield TextDelta(f"Told {asked.answer}.")
+    yield ended()
+show_turn(turn(), shell=get_ipython())
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("y", "yes"),
+        (" Yes. ", "yes"),
+        ("是", "yes"),
+        ("", "no"),
+        ("n", "no"),
+        ("always", "always"),
+        ("use the other file", "use the other file"),
+    ],
+)
+def test_question_shows_all_that_would_be_done_and_takes_what_is_typed(run, typed: str, answer: str) -> None:
+    messages = run(PRELUDE + ASKING, answers=[typed])
+    (prompt,) = [m["content"]["prompt"] for m in messages if m["msg_type"] == "input_request"]
+    assert prompt == "yes, no, always (EditFile), or what to do instead: "
+    _, question, _, told, _ = final(messages)
+    assert "EditFile waits for you:</b> Edit &lt;a&gt;.py?" in question["text/html"]
+    assert ">+x = &#x27;&lt;b&gt;&#x27;</span>" in question["text/html"]
+    assert "    -x = 1\n    +x = '<b>'\n     y" in question["text/plain"]
+    assert told["text/plain"] == f"Told {answer}."
+
+
+def test_question_that_nobody_can_answer_is_shown_and_denied(run) -> None:
+    messages = run(PRELUDE + ASKING, present=False)
+    assert "EditFile was denied: Edit <a>.py?" in str([d["text/plain"] for d in final(messages)])
+    assert "Told None." in str(final(messages))
+    assert "input_request" not in [m["msg_type"] for m in messages]

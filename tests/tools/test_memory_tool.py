@@ -1,6 +1,7 @@
 """The API's memory tool: its documented answers, by the store's rules, on the store's files."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -411,7 +412,7 @@ def test_change_by_another_process_between_reading_and_writing_is_not_overwritte
             return text
 
     create(context, "/memories/project/ci.md")
-    raced = ToolContext(context.session_id, project, ReadEarlier(project, home), context.settings)
+    raced = replace(context, memory=ReadEarlier(project, home))
     change = {"path": "/memories/project/ci.md", "old_str": "every push", "new_str": "each tag"}
     assert "changed on disk since it was read" in refused(raced, "str_replace", **change)
     assert "They take two days." in body_of(context, "/memories/project/ci.md")

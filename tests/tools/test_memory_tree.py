@@ -8,7 +8,7 @@ from memory_files import write
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.memory import MemoryStore
-from mewcode_magic.tools import ToolContext
+from mewcode_magic.tools import Permissions, ToolContext
 
 HEAD = "Here're the files and directories up to 2 levels deep in {}, excluding hidden items and node_modules:"
 
@@ -174,7 +174,8 @@ def test_link_that_leads_out_is_not_written_through(context: ToolContext, home: 
 
 def test_one_folder_that_serves_as_both_places_is_divided_by_type(tmp_path: Path) -> None:
     home = tmp_path / "base/.mewcode"
-    context = ToolContext("s", tmp_path / "base", MemoryStore(tmp_path / "base", home), MewCode())
+    settings, project = MewCode(), tmp_path / "base"
+    context = ToolContext("s", project, MemoryStore(project, home), settings, Permissions(settings))
     done(context, "create", path="/memories/user/a.md", file_text="About the person.")
     done(context, "create", path="/memories/project/b.md", file_text="About the project.")
     assert "/memories/user/a.md" in done(context, "view", path="/memories/user")
