@@ -19,7 +19,7 @@ from mewcode_magic.memory.index import IndexLine, merged, parsed
 from mewcode_magic.memory.record import Memory, Place, moment
 from mewcode_magic.memory.trash import Trash
 
-__all__ = ["MAX_BYTES", "Contents", "MemoryFolder", "Problem", "ProblemKind", "real"]
+__all__ = ["MAX_BYTES", "Contents", "MemoryFolder", "Problem", "ProblemKind", "changed_at", "real"]
 
 MAX_BYTES = 1 << 20
 """Larger files are not read: a memory is a note."""
@@ -265,7 +265,7 @@ class MemoryFolder:
             text, clean = read_text(path)
         except StorageError as error:
             return _UNREAD, Contents((), (Problem("unreadable", path, str(error)),))
-        modified = _time_of(info)
+        modified = changed_at(info)
         memory, faults = read_document(text, self._slug(path), self.place, path=path, modified=modified)
         problems = [Problem("frontmatter", path, fault) for fault in faults]
         if not clean:
@@ -289,7 +289,7 @@ def real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _time_of(info: os.stat_result) -> datetime | None:
+def changed_at(info: os.stat_result) -> datetime | None:
     """Return when a file last changed, or None for a time that no calendar has."""
     try:
         return moment(datetime.fromtimestamp(info.st_mtime, UTC))

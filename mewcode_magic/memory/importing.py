@@ -6,18 +6,17 @@ already is not written again, so that importing twice changes nothing.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from mewcode_magic.errors import InvalidMemory, StorageError, one_line
 from mewcode_magic.files import shown, storage_errors
 from mewcode_magic.memory.document import first_sentence, read_document
 from mewcode_magic.memory.explicit import memory_from_text
-from mewcode_magic.memory.folder import MemoryFolder, real
+from mewcode_magic.memory.folder import MemoryFolder, changed_at, real
 from mewcode_magic.memory.index import IndexLine
 from mewcode_magic.memory.legacy import FILE_NAME, legacy_files, legacy_items
 from mewcode_magic.memory.names import free_name
@@ -116,9 +115,14 @@ def _import_older_file(
         result = Imported(result.saved + written.saved, there, written.left_out)
         if dry_run or not whole:
             break
-        with contextlib.suppress(InvalidMemory, StorageError):
+        try:
             if _text(real(path)) == text:
                 return replace(result, renamed=(_renamed(path),))
+        except (InvalidMemory, StorageError) as error:
+            if os.path.lexists(path):  # else another process imported it too
+                kept = f"{shown(path)} keeps its name: {error}"
+                return replace(result, left_out=(*result.left_out, kept))
+            break
     return result
 
 
@@ -234,9 +238,9 @@ def _imported(memory: Memory, text: str, line: IndexLine | None, now: datetime) 
     )
 
 
-def _changed(path: Path) -> datetime:
+def _changed(path: Path) -> datetime | None:
     with storage_errors("read", path):
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        return changed_at(path.stat())
 
 
 def _refuse_if_huge(path: Path) -> None:

@@ -130,6 +130,18 @@ def test_an_older_file_of_which_something_could_not_be_written_keeps_its_name(
     assert path.exists()
 
 
+@pytest.mark.parametrize("seconds", [-(10**11), 10**12])
+def test_a_file_of_an_impossible_time_is_imported_as_new(
+    store: MemoryStore, project: Path, home: Path, tmp_path: Path, seconds: int
+) -> None:
+    for path in (write(home / "memories.md", "- I like tea\n"), write(tmp_path / "x/a.md", "I like milk.")):
+        os.utime(path, (seconds, seconds))
+    older(store, project, home)
+    import_memories(store, tmp_path / "x", now=NOW)
+    import_memories(store, tmp_path / "x/a.md", now=NOW)
+    assert sorted(m.body for m in store.list()) == ["I like milk.", "I like tea"]
+
+
 def test_an_older_file_that_leads_out_of_the_project_is_not_followed(
     store: MemoryStore, project: Path, home: Path, tmp_path: Path
 ) -> None:
