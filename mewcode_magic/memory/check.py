@@ -113,5 +113,7 @@ def _index_file(folder: MemoryFolder) -> list[Problem]:
 
 def _misplaced(memory: Memory) -> str:
     if memory.found_in == "user":
-        return f"a memory of type {memory.type} is used only from a project's folder; move it there"
-    return f"a memory of type {memory.type} belongs to the user's folder; saving it moves it there"
+        where = "is used only from a project's folder; %memory import FILE brings it into this one"
+        return f"a memory of type {memory.type} {where}"
+    where = "belongs to the user's folder; saving it moves it there, and --fix does unless git tracks it"
+    return f"a memory of type {memory.type} {where}"
