@@ -78,6 +78,12 @@ class MewCode(Configurable):
         help="Rules for what is never done, in every mode, such as 'Bash(rm *)' or 'ReadFile(.env)'.",
     ).tag(config=True)
 
+    share_values = Bool(
+        True,
+        help="Whether the agent sees values of your variables. False: schemas and shapes only, never a value "
+        "of your data.",
+    ).tag(config=True)
+
     session_dialect = Enum(
         ["role", "typed"],
         default_value="role",
