@@ -33,6 +33,8 @@ def line(text: str, limit: int = 0) -> str:
 
 def width(text: str) -> int:
     """Return how many cells of a terminal `text` takes: East Asian characters take two, marks none."""
+    if text.isascii():  # of printable text only, so there is nothing that takes no cell
+        return len(text)
     return sum(
         0 if unicodedata.combining(c) or unicodedata.category(c) in ("Cf", "Mn", "Me")
         else 2 if unicodedata.east_asian_width(c) in "WF"
