@@ -51,7 +51,8 @@ def import_lines(result: Imported, store: MemoryStore, *, dry_run: bool) -> Iter
     yield f"{verb} {': '.join([_memories(len(result.saved)), *([', '.join(folders)] if folders else [])])}."
     for memory in result.saved:
         undo = "" if dry_run else f"; undo: %forget {memory.slug}"
-        yield one_line(f"- the {memory.type} memory {memory.name!r}: {memory.description}{undo}")
+        description = memory.description.removesuffix(".")
+        yield one_line(f"- the {memory.type} memory {memory.name!r}: {description}{undo}")
     if result.there:
         names = dict.fromkeys(repr(memory.name) for memory in result.there)
         yield one_line(f"{len(names):,} there already, left as they are: {', '.join(names)}")
@@ -67,13 +68,13 @@ def import_lines(result: Imported, store: MemoryStore, *, dry_run: bool) -> Iter
 def proposal_lines(proposed: Condensation, *, offline: bool) -> Iterator[str]:
     """Yield which memories would become which, with the text before and after, and what was refused."""
     by = "by rule, without a language model: texts that are nearly the same" if offline else proposed.model
-    looked = f"of {_memories(proposed.shown)}"
-    if proposed.left_out:
-        looked += f" ({proposed.left_out:,} more were not looked at)"
+    looked = f"of {_memories(proposed.shown)} ({by})"
+    if more := proposed.left_out:
+        looked += f", {more:,} more {'was' if more == 1 else 'were'} not looked at"
     if not proposed.merges:
-        yield f"{looked.capitalize()}, none need to become one ({by})."
+        yield f"O{looked[1:]}: none need to become one."
     for number, merge in enumerate(proposed.merges, 1):
-        yield from ("" if number > 1 else f"Proposed {looked} ({by}):", *_before_and_after(number, merge))
+        yield from ("" if number > 1 else f"Proposed {looked}:", *_before_and_after(number, merge))
     if proposed.refused:
         yield f"Left out, {counted(len(proposed.refused), 'proposal')} that would lose something:"
         yield from (one_line(f"- {line}") for line in proposed.refused)

@@ -174,10 +174,14 @@ class MemoryMagics(MewMagics):
         self.screen.say(*merge_lines(write_merges(self.mew.memory, proposed)))
 
     def _restore(self, name: str) -> None:
-        memory = self.mew.memory.restore(name)
-        where = shown(memory.path or self.mew.memory.folder(memory.place))
+        store = self.mew.memory
+        stood = {memory.path for memory in store.list()}
+        memory = store.restore(name)
+        where = shown(memory.path or store.folder(memory.place))
+        # What stood under the name is in the trash now, so that the same command brings it back.
+        undo = "%memory restore" if memory.path in stood else "%forget"
         self.screen.say(
-            f"Restored: the {memory.type} memory {memory.name!r} in {where}. Undo: %forget {memory.slug}"
+            f"Restored: the {memory.type} memory {memory.name!r} in {where}. Undo: {undo} {memory.slug}"
         )
 
 
@@ -198,9 +202,9 @@ def _facts(memory: Memory) -> list[str]:
 def _told(saved: Saved) -> list[str]:
     """Return the lines on a save: what, where, who else sees the file, and how to undo it."""
     memory, notes = saved.memory, saved.notes
+    if saved.action == "unchanged":  # the first note says which memory says it already
+        return [f"Remembered already, in {shown(saved.path)}:", *notes]
     what = f"the {memory.type} memory {memory.name!r} in {shown(saved.path)}"
-    if saved.action == "unchanged":
-        return [f"Remembered already: {what}.", *notes]
     from mewcode_magic.render import undo_of
 
     return [

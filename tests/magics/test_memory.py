@@ -68,6 +68,17 @@ def test_update_is_undone_as_the_line_says(run: Any, store: MemoryStore) -> None
     assert memory.body == "times are UTC"
 
 
+@pytest.mark.parametrize("gone_by", ["%forget tz", "%remember --name tz times are local"])
+def test_restore_is_undone_as_its_line_says(run: Any, store: MemoryStore, gone_by: str) -> None:
+    run("%remember --name tz times are UTC")
+    run(gone_by)
+    before = [memory.body for memory in store.list()]
+    restored = run("%memory restore tz").text
+    assert [memory.body for memory in store.list()] == ["times are UTC"]
+    assert run(restored.partition("Undo: ")[2]).error is None
+    assert [memory.body for memory in store.list()] == before
+
+
 def test_move_to_another_type_is_undone_as_the_line_says(run: Any, store: MemoryStore) -> None:
     run("%remember --name tz --type project times are UTC")
     ran = run("%remember --name tz --type user times are UTC")
@@ -81,7 +92,10 @@ def test_move_to_another_type_is_undone_as_the_line_says(run: Any, store: Memory
 def test_same_text_twice_is_said_to_be_there(run: Any, store: MemoryStore) -> None:
     run("%remember times are UTC")
     ran = run("%remember  Times are UTC ")
-    assert ran.text.startswith("Remembered already: the project memory 'times-are-utc' in ")
+    first, second = ran.text.splitlines()
+    assert first.startswith("Remembered already, in ")
+    assert first.endswith("times-are-utc.md:")
+    assert second == "the project memory 'times-are-utc' says this already, so nothing was written"
     assert len(store.list()) == 1
 
 
@@ -200,7 +214,7 @@ def test_import_names_each_memory_with_its_undo(
     run: Any, home: Path, project: Path, store: MemoryStore
 ) -> None:
     (project / ".mewcode").mkdir()
-    (project / ".mewcode" / "memories.md").write_text("### 项目知识\n- The API is v2\n", encoding="utf-8")
+    (project / ".mewcode" / "memories.md").write_text("### 项目知识\n- The API is v2.\n", encoding="utf-8")
     planned = run("%memory import --dry-run").text.splitlines()
     assert planned[0].startswith("Would import 1 memory: 1 into .mewcode/memory (")
     assert planned[-1] == "Nothing was written; without --dry-run it is."
@@ -295,4 +309,4 @@ def test_condense_undo_names_a_new_memory_too(run: Any, store: MemoryStore, serv
 def test_condense_with_nothing_alike_says_so(run: Any, store: MemoryStore) -> None:
     store.save(Memory("tabs", "d", "user", "Tabs for indentation."))
     store.save(Memory("width", "d", "user", "Lines of 110."))
-    assert run("%memory condense").text.startswith("Of 2 memories, none need to become one (by rule")
+    assert run("%memory condense").text.startswith("Of 2 memories (by rule")
