@@ -13,6 +13,7 @@ import os
 import weakref
 from collections import Counter, deque
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -215,8 +216,7 @@ class Session:
         self._check_open()
         self._count()
         self._facts.name = name
-        self._pending.append(marker_entry("title", name, self._dialect))
-        self.end_turn()
+        self._mark("title", name)
 
     def summarize(self, summary: str) -> None:
         """Record one line, of at most 400 characters, on what the session was about so far.
@@ -231,8 +231,7 @@ class Session:
         self._check_open()
         self._count()
         self._facts.summary = line
-        self._pending.append(marker_entry("summary", line, self._dialect))
-        self.end_turn()
+        self._mark("summary", line)
 
     def close(self) -> None:
         """Write what is left and let go of the lock; harmless when closed. Without a record nothing stays.
@@ -250,6 +249,16 @@ class Session:
             self._release_lock()
 
     # -- the file --------------------------------------------------------------------------------------
+
+    def _mark(self, kind: Literal["title", "summary"], text: str) -> None:
+        """Record what is no part of the conversation; the file stays as old as that, which orders lists."""
+        stat = os.fstat(self._descriptor) if self._descriptor != _NO_FILE and not self._pending else None
+        self._pending.append(marker_entry(kind, text, self._dialect))
+        self._write_pending()
+        if stat is not None:
+            with storage_errors("write", self.path):
+                os.utime(self.path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.end_turn()
 
     def _check_open(self) -> None:
         if self.closed:

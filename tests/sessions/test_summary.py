@@ -1,5 +1,7 @@
 """One line on what a session was about: where it stands, how long it holds, and what it is made from."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -42,6 +44,21 @@ def test_summary_is_a_record_that_the_list_shows_with_and_without_meta(store: Se
     assert summary(store) == "Sales were loaded."
     assert store.list()[0].last_active == before.last_active
     assert len(store.read(session_id).messages) == 2
+
+
+@pytest.mark.parametrize("mark", [SessionStore.summarize, SessionStore.rename])
+def test_list_keeps_its_order_when_the_earlier_of_two_sessions_of_one_second_is_marked(
+    store: SessionStore, mark: Callable[[SessionStore, str, str], None]
+) -> None:
+    first, second = talked(store), talked(store)
+    changed = (store.folder / f"{first}.jsonl").stat().st_mtime_ns
+    later = changed + 1_000_000  # a clock may be too coarse to tell two sessions apart
+    os.utime(store.folder / f"{second}.jsonl", ns=(later, later))
+    mark(store, first, "Sales were loaded.")
+    assert [info.id for info in store.list()] == [second, first]
+    for path in store.folder.glob("*.meta"):
+        path.unlink()
+    assert [info.id for info in store.list()] == [second, first]
 
 
 def test_summary_holds_until_the_next_prompt(store: SessionStore) -> None:
