@@ -18,6 +18,7 @@ from mewcode_magic.kernel.describe.static import (
     class_attributes,
     is_a,
     name_of,
+    package_of,
     stored,
     text_of,
     type_name,
@@ -229,15 +230,14 @@ def _annotation(annotation: Any, depth: int = DEEPEST) -> str:
         return cut(annotation, DEFAULT_CHARS)
     if is_a(annotation, type) and type(annotation) is not types.GenericAlias:
         return "None" if annotation is type(None) else type_name(annotation)
-    if depth and type(annotation).__module__ in ("types", "typing"):
-        attributes = stored(annotation)
+    if depth and package_of(type(annotation)) in ("types", "typing", "collections"):
         origin = getattr(annotation, "__origin__", None)
         arguments = getattr(annotation, "__args__", ())
         if type(annotation) is types.UnionType or origin is Union:
             return " | ".join(_annotation(part, depth - 1) for part in arguments)
         if origin is Literal:
             return "Literal[…]"
-        name = text_of(attributes.get("_name")) or (_annotation(origin, depth - 1) if origin else "")
+        name = text_of(stored(annotation).get("_name")) or (_annotation(origin, depth - 1) if origin else "")
         if arguments:
             return f"{name}[{', '.join(_annotation(part, depth - 1) for part in arguments)}]"
         if name:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from mewcode_magic.kernel.describe.arrays import array_schema
 from mewcode_magic.kernel.describe.short import label
-from mewcode_magic.kernel.describe.static import KindTable, find
+from mewcode_magic.kernel.describe.static import KindTable, find, is_a, type_name
 from mewcode_magic.kernel.describe.tables import COLUMNS, Column, column_lines, polars_dtype
 from mewcode_magic.kernel.describe.words import cut, escape
 
@@ -68,7 +68,8 @@ def _select(value: Any) -> Schema:
 
 
 def _query(value: Any) -> Schema:
-    return [(entry["name"], str(entry["type"])) for entry in value.column_descriptions]
+    entries = [(entry["name"], entry["type"]) for entry in value.column_descriptions]
+    return [(name, type_name(dtype) if is_a(dtype, type) else str(dtype)) for name, dtype in entries]
 
 
 def _sql_table(value: Any) -> Schema:
