@@ -9,7 +9,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from mewcode_magic.errors import SettingError, StorageError
 
@@ -17,15 +17,20 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 __all__ = [
+    "FileState",
     "Lock",
     "absolute",
     "private_folder",
     "read_text",
     "reason",
     "shown",
+    "state_of",
     "storage_errors",
     "write_atomic",
 ]
+
+FileState: TypeAlias = tuple[int, int, int]
+"""What tells one state of a file from another: mtime in ns, bytes, inode."""
 
 _ADVICE = {
     errno.EACCES: "permission denied; change its permissions",
@@ -113,6 +118,11 @@ def private_folder(path: Path) -> Path:
         for folder in reversed(missing):
             folder.mkdir(mode=0o700, exist_ok=True)
     return path
+
+
+def state_of(status: os.stat_result) -> FileState:
+    """Return what tells this state of a file from a later one."""
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def read_text(path: Path) -> tuple[str, bool]:

@@ -13,7 +13,7 @@ LAYERS = [
     ["__init__", "errors", "messages", "clock", "prompts", "background"],
     ["files", "events"],
     ["config", "project", "credentials"],
-    ["sessions", "memory", "instructions", "kernel"],
+    ["sessions", "memory", "instructions", "kernel", "reading"],
     ["model", "tools", "context"],
     ["turn", "afterwards"],
     ["conversation"],

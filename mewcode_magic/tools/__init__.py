@@ -1,15 +1,19 @@
 """What the agent can do: each tool is a generator of events that returns a result."""
 
 from mewcode_magic.config import MewCode
+from mewcode_magic.files import FileState
 from mewcode_magic.tools.calls import run_call
+from mewcode_magic.tools.edit_file import EditFile
 from mewcode_magic.tools.memory_tool import MemoryTool
 from mewcode_magic.tools.permissions import Action, Permissions
 from mewcode_magic.tools.read_file import ReadFile
 from mewcode_magic.tools.remember import Remember
-from mewcode_magic.tools.tool import FileState, Tool, ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools.tool import Tool, ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools.write_file import WriteFile
 
 __all__ = [
     "Action",
+    "EditFile",
     "FileState",
     "MemoryTool",
     "Permissions",
@@ -19,6 +23,7 @@ __all__ = [
     "ToolContext",
     "ToolResult",
     "ToolRun",
+    "WriteFile",
     "all_tools",
     "run_call",
 ]
@@ -27,4 +32,4 @@ __all__ = [
 def all_tools(settings: MewCode) -> list[Tool]:
     """Return the tools that the agent is given in a session, in the order of the request."""
     memory: Tool = MemoryTool() if settings.memory_tool == "anthropic" else Remember()
-    return [memory, ReadFile()]
+    return [memory, ReadFile(), WriteFile(), EditFile()]

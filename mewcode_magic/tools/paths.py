@@ -1,19 +1,21 @@
-"""Which file a path in a call means, and on which side of the project's border it lies."""
+"""Which file a path in a call means, on which side of the border it lies, and what rules say of it."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mewcode_magic.errors import InvalidArgument
+from mewcode_magic.errors import InvalidArgument, SettingError, one_line
 from mewcode_magic.files import storage_errors
 from mewcode_magic.memory import PLACES
+from mewcode_magic.tools.permissions import Action, Kind
 
 if TYPE_CHECKING:
     from mewcode_magic.tools.tool import ToolContext
 
-__all__ = ["is_inside", "is_memory", "matches", "real_path"]
+__all__ = ["file_action", "is_denied", "is_inside", "is_memory", "matches", "named", "real_path"]
 
 
 def real_path(text: str, context: ToolContext) -> Path:
@@ -48,6 +50,9 @@ def matches(pattern: str, real: Path, context: ToolContext) -> bool:
     """Whether a pattern as in `.gitignore` names a resolved path.
 
     It is relative to the project; one that begins with `/` or `~` is absolute.
+
+    Raises:
+        SettingError: it is no pattern.
     """
     from pathspec import GitIgnoreSpec
 
@@ -57,4 +62,62 @@ def matches(pattern: str, real: Path, context: ToolContext) -> bool:
         spec, base = pattern, Path(os.path.realpath(context.project))
     if not real.is_relative_to(base):
         return False
-    return GitIgnoreSpec.from_lines([spec]).match_file(real.relative_to(base).as_posix())
+    try:
+        return GitIgnoreSpec.from_lines([spec]).match_file(real.relative_to(base).as_posix())
+    except ValueError as error:
+        raise SettingError(f"a rule holds {pattern!r}, which is no pattern as in .gitignore") from error
+
+
+def named(real: Path, context: ToolContext) -> str:
+    """Return a file's path as the agent may give it back: relative to the project where it lies there.
+
+    What could forge another line of a result is replaced.
+    """
+    project = os.path.realpath(context.project)
+    path = real.relative_to(project) if real.is_relative_to(project) else real
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in path.as_posix())
+
+
+def file_action(
+    tool: str,
+    kind: Kind,
+    real: Path,
+    context: ToolContext,
+    *,
+    question: str,
+    detail: str = "",
+    denied_as: tuple[str, ...] = (),
+) -> Action:
+    """Return the action of a tool on a file or a folder, to which rules with patterns apply.
+
+    The agent's own folders of memory may be read like the project. “Always” means all of a file's folder.
+    """
+    inside = is_inside(real, context) or (kind == "read" and is_memory(real, context))
+    return Action(
+        tool,
+        kind,
+        one_line(question),
+        detail,
+        "diff" if detail else "",
+        inside=inside,
+        always=f"{tool}({_folder_pattern(real, context)})",
+        covered_by=lambda pattern: matches(pattern, real, context),
+        touched_by=lambda pattern: matches(pattern, real, context),
+        denied_as=denied_as,
+    )
+
+
+def is_denied(real: Path, context: ToolContext, *tools: str) -> bool:
+    """Whether a deny rule for one of the tools forbids what a search has found."""
+    action = file_action(tools[0], "read", real, context, question="", denied_as=tools[1:])
+    return context.permissions.decide(action)[0] == "no"
+
+
+def _folder_pattern(real: Path, context: ToolContext) -> str:
+    """Return the pattern for all that lies in a file's folder, or in the folder itself."""
+    project = Path(os.path.realpath(context.project))
+    folder = real if real.is_dir() else real.parent
+    if folder == project:
+        return "*"
+    base = folder.relative_to(project) if folder.is_relative_to(project) else folder
+    return re.sub(r"[\\\[\]*?!# ]", r"\\\g<0>", base.as_posix()) + "/*"

@@ -47,6 +47,8 @@ class Action:
     """Whether an allow rule of this pattern covers all of it."""
     touched_by: Callable[[str], bool] = _never
     """Whether a deny rule of this pattern meets any part of it."""
+    denied_as: tuple[str, ...] = ()
+    """The other tools whose deny rules hold for it too: what `ReadFile` may not read, `Grep` may not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class _Rule:
         return self.tool == action.tool and (self.pattern is None or action.covered_by(self.pattern))
 
     def touches(self, action: Action) -> bool:
-        return self.tool == action.tool and (self.pattern is None or action.touched_by(self.pattern))
+        tools = (action.tool, *action.denied_as)
+        return self.tool in tools and (self.pattern is None or action.touched_by(self.pattern))
 
 
 class Permissions:

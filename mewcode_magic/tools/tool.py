@@ -11,15 +11,12 @@ import msgspec
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.events import Event
+from mewcode_magic.files import FileState
 from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Block
 from mewcode_magic.tools.permissions import Action, Permissions
 
-__all__ = ["FileState", "Tool", "ToolContext", "ToolResult", "ToolRun", "described"]
-
-
-FileState: TypeAlias = tuple[int, int, int]
-"""What tells one state of a file from another: mtime in ns, bytes, inode."""
+__all__ = ["Tool", "ToolContext", "ToolResult", "ToolRun", "described"]
 
 
 @dataclass(frozen=True, slots=True)
