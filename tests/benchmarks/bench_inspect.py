@@ -62,6 +62,7 @@ CASES: dict[str, Callable[[], object]] = {
     "pandas, one column": lambda: numbers(1)["column_0"],
     "polars, 16 columns of floats": lambda: pl.from_pandas(numbers(16)),
     "polars, strings": lambda: pl.from_pandas(strings().reset_index(drop=True)),
+    "polars, 40 million strings": lambda: pl.DataFrame({"a": pl.Series(range(40_000_000)).cast(pl.String)}),
     "polars, lists": lambda: pl.DataFrame({"a": pl.Series(range(60_000_000)).reshape((600_000, 100))}),
     "pyarrow, 16 columns of floats": lambda: pa.Table.from_pandas(numbers(16)),
     "numpy, one axis": lambda: np.random.default_rng(0).random(GIGABYTE // 8),

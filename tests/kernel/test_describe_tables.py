@@ -251,6 +251,13 @@ def test_polars_frame_is_told_with_nested_types() -> None:
     ]
 
 
+def test_memory_of_very_many_strings_is_not_measured() -> None:
+    strings = pl.Series("a", ["x"]).new_from_index(0, 11_000_000)
+    assert "memory: not measured" in describe(strings)
+    assert "memory: not measured" in describe(strings.to_frame())
+    assert "memory: 88.0 MB" in describe(pl.Series("a", [1]).new_from_index(0, 11_000_000))
+
+
 def test_polars_series_is_told() -> None:
     text = describe(pl.Series("rate", [1.5, None]))
     assert "name: rate\ndtype: Float64\nnulls: 1" in text

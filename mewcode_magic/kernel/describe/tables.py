@@ -42,6 +42,9 @@ FULL_CELLS = 300_000
 """Cells up to which nulls are counted in all of them; a column of objects takes 20 ns a cell."""
 SAMPLE_CELLS = 60_000
 """Cells looked at in a larger table."""
+MOST_ADDED_UP = 10_000_000
+"""Strings of a polars table up to which their memory is measured, at 1 ns each."""
+_ADDED_UP = {"String", "Binary", "List", "Array", "Struct", "Object"}
 RUNS = 6
 """Runs of rows in which they lie."""
 MOST_MEASURED = 500
@@ -238,7 +241,7 @@ def _categories(dtype: Any, *, share_values: bool) -> str:
 def polars_frame(value: Any, *, share_values: bool) -> Iterator[str]:
     """Yield size, columns and, with values, the first rows."""
     rows, width = value.shape
-    yield f"memory: {bytes_text(int(value.estimated_size()))}"
+    yield _polars_memory(value, rows, value.dtypes)
     if not width:
         yield "no columns"
         return
@@ -260,9 +263,17 @@ def polars_series(value: Any, *, share_values: bool) -> Iterator[str]:
         yield f"name: {label(value.name, share_values=True)}"
     yield f"dtype: {cut(polars_dtype(value.dtype, share_values=share_values), DTYPE_CHARS)}"
     yield f"nulls: {number(value.null_count())}"
-    yield f"memory: {bytes_text(int(value.estimated_size()))}"
+    yield _polars_memory(value, value.len(), [value.dtype])
     if share_values and value.len():
         yield f"first values: {', '.join(_polars_cells(value.head(ROWS)))}"
+
+
+def _polars_memory(value: Any, rows: int, dtypes: list[Any]) -> str:
+    """Return the memory of a table or series; that of strings is added up one by one, so not of very many."""
+    slow = sum(type(dtype).__name__ in _ADDED_UP for dtype in dtypes)
+    if rows * slow > MOST_ADDED_UP:
+        return "memory: not measured"
+    return f"memory: {bytes_text(int(value.estimated_size()))}"
 
 
 def polars_dtype(dtype: Any, *, share_values: bool) -> str:
