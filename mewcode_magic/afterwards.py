@@ -67,7 +67,8 @@ class Afterwards:
                 now=datetime.now(UTC),
             )
             done = len(extraction.written) + len(extraction.deleted)
-            self._note(extraction.usage, f"extraction: {done or 'no'} changes", *extraction.refused)
+            changes = "1 change" if done == 1 else f"{done or 'no'} changes"
+            self._note(extraction.usage, f"extraction: {changes}", *extraction.refused)
             return extraction
 
         return self._submit("extraction", work)

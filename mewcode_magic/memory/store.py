@@ -172,10 +172,14 @@ class MemoryStore:
             return mend(self._places, datetime.now(UTC))
 
     def arrivals(self) -> Memories:
-        """Return the project's memories that came from elsewhere, such as a cloned repository; each once."""
+        """Return the project's memories that came from elsewhere, such as a cloned repository; each once.
+
+        Expired ones are not used, so that there is nothing to tell of them.
+        """
         if self._places.shared:
             return []
-        here = self.list("project")
+        now = datetime.now(UTC)
+        here = [memory for memory in self.list("project") if not memory.is_expired(now)]
         unknown = self._unknown(memory.slug for memory in here)
         return [memory for memory in here if memory.slug in unknown]
 

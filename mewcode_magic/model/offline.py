@@ -67,7 +67,7 @@ class Offline:
             return Reply(read_answer(json.dumps(merges_by_rule(query)), query.schema), Usage())
         if query.kind == "summary":
             return Reply(read_answer(_summary(query), query.schema), Usage())
-        raise AnswerUnusable(f"the offline answers have no rules for a query of kind {query.kind!r}")
+        raise AnswerUnusable(f"offline, {query.kind} has no language model to ask")
 
 
 def _summary(query: Query) -> str:

@@ -109,6 +109,15 @@ def test_memories_from_elsewhere_are_told_once_and_own_ones_never(
     ]
 
 
+def test_expired_memory_is_told_when_it_holds_again_and_not_before(store: MemoryStore, project: Path) -> None:
+    path = project / ".mewcode/memory/sprint.md"
+    text = "---\nname: sprint\ntype: project\nexpires: {}\n---\nIt is about speed."
+    write(path, text.format("2020-01-31"))
+    assert store.arrivals() == []
+    write(path, text.format("9000-01-31"))
+    assert [memory.name for memory in store.arrivals()] == ["sprint"]
+
+
 def test_memories_are_told_once_a_store_where_the_home_cannot_be_written(
     store: MemoryStore, home: Path, project: Path
 ) -> None:
