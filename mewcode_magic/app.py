@@ -14,13 +14,21 @@ from typing import Any
 from mewcode_magic import __version__
 from mewcode_magic.afterwards import Afterwards
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import ContextReport, notice_of_summary, notices_of_resume
+from mewcode_magic.context import (
+    ContextReport,
+    activity_blocks,
+    activity_notice,
+    error_block,
+    notice_of_summary,
+    notices_of_resume,
+)
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import SessionInUse, SessionNotFound
+from mewcode_magic.errors import NoFailure, SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, cell_id, notebook_path
+from mewcode_magic.kernel.activity import Activity
 from mewcode_magic.memory import (
     Condensation,
     Extraction,
@@ -31,7 +39,7 @@ from mewcode_magic.memory import (
     memory_from_text,
     propose_merges,
 )
-from mewcode_magic.messages import Usage
+from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model import Models
 from mewcode_magic.project import project_folder
 from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore
@@ -65,7 +73,8 @@ class Mew:
     """The agent of one shell, or of a script.
 
     `project_dir` and `home` win over the settings. `model` is a model object, or a name; None is the
-    setting's, else the default. `settings` is the shell's `MewCode`; None reads the environment.
+    setting's, else the default. `settings` is the shell's `MewCode`; None reads the environment. `activity`
+    knows what the user does in the shell beside the agent.
 
     Raises:
         SettingError: what is named as a folder is none, or a setting cannot be used.
@@ -78,6 +87,8 @@ class Mew:
         model: Model | str | None = None,
         shell: Any = None,
         settings: MewCode | None = None,
+        *,
+        activity: Activity | None = None,
     ) -> None:
         self.settings = settings or MewCode()
         self.home = absolute(home) if home else self.settings.home_path
@@ -85,7 +96,7 @@ class Mew:
         self.sessions = SessionStore(self.project, settings=self.settings)
         self.memory = MemoryStore(self.project, self.home, settings=self.settings)
         self._models = Models(model, settings=self.settings)
-        self._shell = shell
+        self._shell, self._activity = shell, activity
         self._afterwards = Afterwards(self.memory, self.sessions, self.settings)
         self._conversation: Conversation | None = None
         self._earlier: SessionInfo | None = None
@@ -203,24 +214,33 @@ class Mew:
 
     # -- turns -----------------------------------------------------------------------------------------
 
-    def ask(self, prompt: str, *, model: str | None = None) -> Generator[Event]:
+    def ask(self, prompt: str, *, model: str | None = None, fix: bool = False) -> Generator[Event]:
         """Run one turn on `prompt`: yield its events as they come, `TurnEnded` last.
+
+        `fix` attaches the user's last cell that failed, and its traceback.
 
         An iterator that is closed or dropped before its end, or followed by another `ask`, ends the turn as
         interrupted. A KeyboardInterrupt is recorded, told by `TurnEnded`, and raised again.
 
         Raises:
             ValueError: the prompt is blank.
+            NoFailure: no cell has failed that `fix` could attach.
             SessionInUse: a turn is under way at this moment, in another thread.
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
         """
         if not prompt.strip():
             raise ValueError("a prompt needs some text")
         self._abandon_turn()
-        self._turn = self._run(prompt, self._models.main(model))
+        self._turn = self._run(prompt, self._models.main(model), [self._last_error()] if fix else [])
         return self._turn
 
-    def _run(self, prompt: str, model: Model) -> Generator[Event]:
+    def _last_error(self) -> Block:
+        cell = None if self._activity is None else self._activity.last_error
+        if cell is None:
+            raise NoFailure("no cell has failed since MewCode was loaded; ask without --fix")
+        return error_block(cell, self.settings)
+
+    def _run(self, prompt: str, model: Model, attachments: list[Block]) -> Generator[Event]:
         conversation, side = self._current, self._models.side(model)
         arrived = self.memory.arrivals()
         first = self._turns == 0 and first_use(self.home, self.project)
@@ -229,9 +249,15 @@ class Mew:
         if arrived:
             yield Notice(_told_of(arrived, self.memory.folder("project")))
         self._tell_of_earlier_session(conversation)
+        attachments += self._tell_of_activity(conversation)
         before = len(conversation.session.messages)
         turn = conversation.ask(
-            prompt, model=model, side=side, notebook=self._notebook(), cell=cell_id(self._shell)
+            prompt,
+            model=model,
+            side=side,
+            attachments=attachments,
+            notebook=self._notebook(),
+            cell=cell_id(self._shell),
         )
         for event in turn:
             if isinstance(event, TurnEnded):
@@ -264,6 +290,15 @@ class Mew:
         with contextlib.suppress(KeyboardInterrupt):  # stops the waiting, not what is waited for
             wait([extraction], timeout=None if forever else UNNOTICED_SECONDS)
         return extraction
+
+    def _tell_of_activity(self, conversation: Conversation) -> list[Block]:
+        """Have the agent told what the user ran since its last turn, and return the figures displayed."""
+        if self._activity is None:
+            return []
+        cells, figures, left_out = self._activity.take()
+        if notice := activity_notice(cells, left_out, self.settings):
+            conversation.notices.append(notice)
+        return activity_blocks(figures)
 
     def _tell_of_earlier_session(self, conversation: Conversation) -> None:
         """Have the agent told, once in a new session, what the one before was about.

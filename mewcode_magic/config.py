@@ -78,10 +78,27 @@ class MewCode(Configurable):
         help="Rules for what is never done, in every mode, such as 'Bash(rm *)' or 'ReadFile(.env)'.",
     ).tag(config=True)
 
+    share_activity = Bool(
+        True,
+        help="Whether the agent is told what you ran since its last turn, and sent the figures displayed.",
+    ).tag(config=True)
     share_values = Bool(
         True,
         help="Whether the agent sees values of your variables. False: schemas and shapes only, never a value "
         "of your data.",
+    ).tag(config=True)
+
+    bash_timeout_seconds = Float(
+        120.0,
+        min=0.1,
+        max=3_600,
+        help="Seconds that a command of the agent may run, unless it asks for more.",
+    ).tag(config=True)
+    bash_output_chars = CInt(
+        40_000,
+        min=1_000,
+        max=1_000_000,
+        help="Most characters of a command's output that the agent sees; of more it sees both ends.",
     ).tag(config=True)
 
     session_dialect = Enum(
@@ -187,7 +204,9 @@ class MewCode(Configurable):
                 self.parent.config[section] = copy.deepcopy(self.config[section])
             raise
 
-    @validate("time_gap_hours", "index_warn_ratio", "recall_seconds", "stale_after_days")
+    @validate(
+        "bash_timeout_seconds", "time_gap_hours", "index_warn_ratio", "recall_seconds", "stale_after_days"
+    )
     def _refuse_nan(self, proposal: Any) -> Any:
         if math.isnan(proposal.value):  # no limit keeps it out, for it compares with nothing
             raise TraitError(f"MewCode.{proposal.trait.name} must be a number")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,13 +79,14 @@ class Conversation:
         *,
         model: Model,
         side: Model,
+        attachments: Sequence[Block] = (),
         notebook: str | None = None,
         cell: str | None = None,
     ) -> Generator[Event]:
         """Run one turn on `prompt`: yield its events as they come, `TurnEnded` last.
 
-        `side` chooses the memories, while the rest of the request is prepared. A KeyboardInterrupt is
-        recorded, told by `TurnEnded`, and raised again.
+        `attachments` are sent in front of it, behind the notices. `side` chooses the memories, while the rest
+        of the request is prepared. A KeyboardInterrupt is recorded, told by `TurnEnded`, and raised again.
 
         Raises:
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
@@ -112,6 +113,7 @@ class Conversation:
         injected: list[Block] = [{"type": "text", "text": recall.text}] if recall.text else []
         if notices:
             injected.append(notice_block(notices))
+        injected += attachments
         session.append(
             Message(
                 role="user",

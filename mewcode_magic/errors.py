@@ -4,6 +4,7 @@
 
     MewCodeError
     ├── CommandError              a magic's line cannot be understood
+    ├── NoFailure                 no cell has failed that could be asked about
     ├── SettingError              a trait, environment variable or constructor value is not usable
     ├── InvalidArgument           a tool's argument cannot be used
     ├── StorageError              a file or folder cannot be read or written
@@ -48,6 +49,7 @@ __all__ = [
     "MemoryStoreError",
     "MewCodeError",
     "ModelError",
+    "NoFailure",
     "NoKey",
     "Overloaded",
     "RateLimited",
@@ -92,6 +94,10 @@ class MewCodeError(Exception):
 
 class CommandError(MewCodeError):
     """A magic's line cannot be understood."""
+
+
+class NoFailure(MewCodeError):
+    """No cell of the user's has failed that could be asked about."""
 
 
 class SettingError(MewCodeError):

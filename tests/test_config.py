@@ -52,6 +52,7 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         "memory_tool": "anthropic",
         "recall": "false",
         "share_values": "false",
+        "share_activity": "false",
         "recall_seconds": "8.5",
         "index_warn_ratio": "0.5",
     }

@@ -15,14 +15,20 @@ HEAVY = {"anthropic", "httpx2", "ipywidgets", "numpy", "pandas"}
 LATER = {"detect_secrets", "importlib.metadata", "jsonschema", "markdown_it", "nbformat", "sqlite3", "yaml"}
 
 PROGRAM = """
-import json, sys
+import json, sys, threading
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
 before = set(sys.modules)
+waited_for = set()  # what the shell's own thread imported, not one behind it
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread():
+            waited_for.add(name)
+sys.meta_path.insert(0, Finder())
 for cell in sys.argv[1:]:
     assert shell.run_cell(cell, store_history=True).success
-print(json.dumps(sorted(set(sys.modules) - before)))
+print(json.dumps(sorted(waited_for & (set(sys.modules) - before))))
 """
 
 
@@ -34,7 +40,7 @@ def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess
 
 
 def modules_of(*cells: str, **variables: str) -> set[str]:
-    """Return the modules that cells import."""
+    """Return the modules that cells import and wait for."""
     ran = run_python("-c", PROGRAM, *cells, **variables)
     assert ran.returncode == 0, ran.stderr
     modules: Any = json.loads(ran.stdout.splitlines()[-1])

@@ -14,6 +14,9 @@ from mewcode_magic.magics.upkeep import fill_counts
 
 __all__ = ["AgentMagics"]
 
+FIX = "Why did this fail, and what mends it?"
+"""What is asked where `--fix` stands alone."""
+
 
 @magics_class
 class AgentMagics(MewMagics):
@@ -24,6 +27,7 @@ class AgentMagics(MewMagics):
     @takes_text(
         option("--model", metavar="NAME", help="Let this model answer, this once; 'offline' needs no key."),
         option("--new", action="store_true", help="Begin a new session first."),
+        option("--fix", action="store_true", help="Attach the last cell that failed, and its traceback."),
         option("-o", dest="output", metavar="NAME", help="Put the final answer, a str, into this variable."),
         option(
             "prompt", nargs="*", help="The text, taken as it stands; behind '--' it can begin with dashes."
@@ -36,7 +40,7 @@ class AgentMagics(MewMagics):
         """
         from mewcode_magic.render import show_turn
 
-        prompt = joined(text, cell)
+        prompt = joined(text, cell) or (FIX if options.fix else "")
         if not prompt:
             raise CommandError("%agent needs a prompt: behind the name, or in the cell below %%agent")
         output = options.output
@@ -44,7 +48,7 @@ class AgentMagics(MewMagics):
             raise CommandError(f"%agent: -o is {output!r}, which cannot be a variable's name")
         if options.new:
             self.mew.new()
-        ended = show_turn(self.mew.ask(prompt, model=options.model), shell=self.shell)
+        ended = show_turn(self.mew.ask(prompt, model=options.model, fix=options.fix), shell=self.shell)
         self.screen.tell_late(ended)
         if output:
             self.shell.user_ns[output] = ended.text

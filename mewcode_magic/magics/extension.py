@@ -11,6 +11,7 @@ from traitlets import TraitError
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import MewCodeError, SettingError
+from mewcode_magic.kernel.activity import Activity
 from mewcode_magic.magics.agent import AgentMagics
 from mewcode_magic.magics.between_cells import BetweenCells
 from mewcode_magic.magics.memory import MemoryMagics
@@ -79,11 +80,13 @@ class Extension:
         screen = Screen(shell)
         kinds = (AgentMagics, MemoryMagics, SessionMagics, StatusMagics)
         self._magics = [kind(shell, lambda: self.mew, screen) for kind in kinds]
+        self._activity = Activity(shell, self.settings)
         self._between_cells = BetweenCells(shell, self.settings, screen)
         shell.configurables.append(self.settings)
         shell.register_magics(*self._magics)
         guard(shell.input_transformer_manager)
         self._between_cells.watch()
+        self._activity.watch()
         atexit.register(self._exit)
 
     @functools.cached_property
@@ -91,7 +94,7 @@ class Extension:
         """The shell's agent."""
         from mewcode_magic.app import Mew
 
-        return Mew(shell=self._shell, settings=self.settings)
+        return Mew(shell=self._shell, settings=self.settings, activity=self._activity)
 
     def remove(self) -> None:
         """Take everything out of the shell, then close the open session.
@@ -101,6 +104,7 @@ class Extension:
         """
         atexit.unregister(self._exit)
         self._between_cells.rest()
+        self._activity.rest()
         unguard(self._shell.input_transformer_manager)
         manager = self._shell.magics_manager
         for magics in self._magics:
