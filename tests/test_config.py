@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from traitlets import TraitError
+from traitlets import Float, TraitError
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import SettingError
@@ -51,6 +51,7 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         "extract": "wait",
         "memory_tool": "anthropic",
         "recall": "false",
+        "bash_output_chars": "2000",
         "share_values": "false",
         "share_activity": "false",
         "recall_seconds": "8.5",
@@ -64,7 +65,7 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
     settings.allow, settings.deny = [], []
     given |= {"allow": "[]", "deny": "[]"}
     assert {name: str(getattr(settings, name)).lower() for name in traits} == {
-        name: given.get(name, "101.0" if name in DAYS[2:] else "101") for name in traits
+        name: given.get(name, "101.0" if isinstance(traits[name], Float) else "101") for name in traits
     }
 
 
