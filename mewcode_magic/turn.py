@@ -27,7 +27,7 @@ from mewcode_magic.events import (
 )
 from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.sessions import Session
-from mewcode_magic.tools import Tool, ToolContext, ToolResult, run_call
+from mewcode_magic.tools import CallStopped, Tool, ToolContext, ToolResult, run_call
 
 __all__ = ["run_turn"]
 
@@ -190,8 +190,9 @@ def _run_calls(
         yield ToolStarted(call["id"], call["name"], call["input"])
         try:
             result = yield from run_call(call, tools, context)
-        except BaseException:
-            results.append(ToolResult(STOPPED, is_error=True))
+        except BaseException as error:
+            came_to = error.result if isinstance(error, CallStopped) else ToolResult(STOPPED, is_error=True)
+            results.append(came_to)
             raise
         results.append(result)
         seconds = time.monotonic() - started

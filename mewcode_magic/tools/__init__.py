@@ -2,17 +2,20 @@
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.files import FileState
+from mewcode_magic.tools.bash import Bash
 from mewcode_magic.tools.calls import run_call
 from mewcode_magic.tools.edit_file import EditFile
 from mewcode_magic.tools.memory_tool import MemoryTool
 from mewcode_magic.tools.permissions import Action, Permissions
 from mewcode_magic.tools.read_file import ReadFile
 from mewcode_magic.tools.remember import Remember
-from mewcode_magic.tools.tool import Tool, ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools.tool import CallStopped, Tool, ToolContext, ToolResult, ToolRun
 from mewcode_magic.tools.write_file import WriteFile
 
 __all__ = [
     "Action",
+    "Bash",
+    "CallStopped",
     "EditFile",
     "FileState",
     "MemoryTool",
@@ -32,4 +35,4 @@ __all__ = [
 def all_tools(settings: MewCode) -> list[Tool]:
     """Return the tools that the agent is given in a session, in the order of the request."""
     memory: Tool = MemoryTool() if settings.memory_tool == "anthropic" else Remember()
-    return [memory, ReadFile(), WriteFile(), EditFile()]
+    return [memory, ReadFile(), WriteFile(), EditFile(), Bash()]

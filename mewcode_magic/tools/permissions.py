@@ -43,6 +43,8 @@ class Action:
     """Whether it stays inside the project."""
     always: str = ""
     """The rule that the answer “always” adds for the session; "" offers no such answer."""
+    parts: tuple[Action, ...] = ()
+    """What it consists of, if several rules together may allow it: it is covered if each part is."""
     covered_by: Callable[[str], bool] = _never
     """Whether an allow rule of this pattern covers all of it."""
     touched_by: Callable[[str], bool] = _never
@@ -89,7 +91,8 @@ class Permissions:
         mode = settings.permission_mode
         if mode == "read-only" and action.kind != "read":
             return "no", "MewCode.permission_mode is 'read-only', which lets nothing be written or run"
-        if any(rule.covers(action) for rule in _rules([*settings.allow, *self._always], "allow")):
+        allowed = _rules([*settings.allow, *self._always], "allow")
+        if all(any(rule.covers(part) for rule in allowed) for part in action.parts or (action,)):
             return "yes", ""
         if mode == "auto" or action.kind == "memory" or (action.kind == "read" and action.inside):
             return "yes", ""

@@ -16,7 +16,7 @@ from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Block
 from mewcode_magic.tools.permissions import Action, Permissions
 
-__all__ = ["Tool", "ToolContext", "ToolResult", "ToolRun", "described"]
+__all__ = ["CallStopped", "Tool", "ToolContext", "ToolResult", "ToolRun", "described"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,14 @@ class ToolResult:
     detail: str = ""
     """What the user may want to see besides, such as a diff, in `language`."""
     language: str = ""
+
+
+class CallStopped(KeyboardInterrupt):
+    """The user stopped a call; `result` is what it had come to by then, and is recorded."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__("stopped")
+        self.result = result
 
 
 ToolRun: TypeAlias = Generator[Event, None, ToolResult]
