@@ -19,6 +19,7 @@ from mewcode_magic.context import (
     activity_blocks,
     activity_notice,
     error_block,
+    mentioned,
     notice_of_summary,
     notices_of_resume,
 )
@@ -250,6 +251,7 @@ class Mew:
             yield Notice(_told_of(arrived, self.memory.folder("project")))
         self._tell_of_earlier_session(conversation)
         attachments += self._tell_of_activity(conversation)
+        attachments += mentioned(prompt, shell=self._shell, project=self.project, settings=self.settings)
         before = len(conversation.session.messages)
         turn = conversation.ask(
             prompt,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["asks_for_memories", "asks_for_recap", "fact_to_keep"]
+__all__ = ["asks_for_memories", "asks_for_recap", "fact_to_keep", "variables_to_inspect"]
 
 QUESTION_CHARS = 200
 """A longer prompt is work, not a question about the conversation or the memories."""
@@ -46,6 +46,29 @@ _MEMORIES = (
     ({"what"}, {"you"}, {"remember", "remembered"}),
 )
 _MEMORIES_ZH = re.compile(r"你[都还]?(?:知道|记得|记住)了?[^\n]*(?:什么|哪些)")
+
+
+_LOOK = re.compile(
+    r"(?:\b(?:describe|inspect|look\s+at|what(?:\s+is|['\u2019]s)\s+in|(?:shape|columns|dtypes|nulls)\s+of)\b"
+    r"|描述|查看|看看|看一下|检查)\s*"
+    r"(?:(?:the\s+|my\s+)?(?:variable|data\s?frame|array|变量)\s+)?(?P<name>[A-Za-z_]\w*)(?![\w/-]|\.\w|\s+\w)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"`(?P<name>[A-Za-z_]\w*)`")
+_NO_NAMES = frozenset(
+    {"a", "all", "it", "me", "memory", "that", "the", "them", "there", "these", "this", "us"}
+)
+
+
+def variables_to_inspect(prompt: str) -> list[str]:
+    """Return the names of variables that a prompt asks to look at; they may not exist.
+
+    They stand in backticks, or at the end behind “describe”, “what is in”, 看看 and the like.
+    """
+    if len(prompt) > QUESTION_CHARS:
+        return []
+    found = [match["name"] for pattern in (_LOOK, _NAMED) for match in pattern.finditer(prompt)]
+    return [name for name in dict.fromkeys(found) if name.lower() not in _NO_NAMES]
 
 
 def fact_to_keep(prompt: str) -> str:

@@ -9,13 +9,15 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from mewcode_magic.errors import AnswerUnusable
 from mewcode_magic.events import BlockEnded, ModelEvent, Query, Reply, ReplyEnded, Request, TextDelta
 from mewcode_magic.memory import Memory, merges_by_rule, rank_by_keywords
 from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model.answer import read_answer
-from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep
+from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep, variables_to_inspect
 from mewcode_magic.model.connection import HOW_TO_CONNECT
 from mewcode_magic.model.conversation import Conversation, QuotedMemory, read_query, read_request
 from mewcode_magic.model.names import OFFLINE
@@ -24,6 +26,10 @@ from mewcode_magic.model.saving import call_that_saves
 __all__ = ["Offline"]
 
 OPENING = "*Offline: fixed rules, not a language model.*"
+INSPECT = "Inspect"
+"""The tool that looks at variables."""
+SAVED, LOOKED = "offline_", "offline_look_"
+"""What the ids of calls begin with."""
 QUOTES = 5
 """Most quotes of a kind in an answer."""
 LISTED = 20
@@ -39,12 +45,11 @@ class Offline:
     name = OFFLINE
 
     def stream(self, request: Request) -> Iterator[ModelEvent]:
-        """Yield the answer: a call that saves for a prompt that says to remember, else text."""
+        """Yield the answer: a call, where the prompt says to remember or to look at a variable, else text."""
         conversation = read_request(request)
-        fact = fact_to_keep(conversation.prompt)
-        if fact and (call := call_that_saves(fact, conversation)):
+        if call := _call(conversation):
             name, arguments = call
-            identity = f"offline_{len(request.messages)}"
+            identity = f"{LOOKED if name == INSPECT else SAVED}{len(request.messages)}"
             yield BlockEnded({"type": "tool_use", "id": identity, "name": name, "input": arguments})
             yield ReplyEnded("tool_use", Usage(), self.name)
             return
@@ -70,6 +75,14 @@ class Offline:
         raise AnswerUnusable(f"offline, {query.kind} has no language model to ask")
 
 
+def _call(conversation: Conversation) -> tuple[str, dict[str, Any]] | None:
+    """Return the tool and the input that a prompt calls for by its words, or None."""
+    if fact := fact_to_keep(conversation.prompt):
+        return call_that_saves(fact, conversation)
+    names = variables_to_inspect(conversation.prompt) if INSPECT in conversation.tools else []
+    return (INSPECT, {"names": names}) if names else None
+
+
 def _summary(query: Query) -> str:
     """Return one line on a conversation: what it began and ended with, as it was asked."""
     prompts = [_line(html.unescape(text)) for tag, text in read_query(query) if tag == "user"]
@@ -82,6 +95,8 @@ def _summary(query: Query) -> str:
 def _answer(conversation: Conversation) -> list[str]:
     """Return the paragraphs of an answer."""
     if conversation.results and not conversation.prompt:
+        if str(conversation.results[0].get("tool_use_id")).startswith(LOOKED):
+            return _inspected(conversation.results[0], conversation)
         return _outcome(conversation.results)
     if asks_for_recap(conversation.prompt):
         return _recap(conversation.earlier)
@@ -94,6 +109,14 @@ def _answer(conversation: Conversation) -> list[str]:
         *_index(conversation, nothing),
         f"For answers of a language model, {HOW_TO_CONNECT}.",
     ]
+
+
+def _inspected(result: Block, conversation: Conversation) -> list[str]:
+    """Return what variables hold; where there are none of those names, the answer to the prompt."""
+    if result.get("is_error"):
+        *earlier, prompt = conversation.earlier
+        return _answer(replace(conversation, prompt=prompt, earlier=earlier, results=[]))
+    return ["In the kernel:", "\n".join(f"    {line}" for line in _text_of(result).splitlines())]
 
 
 def _outcome(results: Iterable[Block]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep
+from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep, variables_to_inspect
 
 
 @pytest.mark.parametrize(
@@ -99,3 +99,25 @@ def test_long_prompt_is_read_in_no_time(text: str) -> None:
     fact_to_keep(text)
     asks_for_recap(text)
     asks_for_memories(text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "names"),
+    [
+        ("describe df", ["df"]),
+        ("Describe the variable sales.", ["sales"]),
+        ("what's in df?", ["df"]),
+        ("what is in my dataframe sales_2024?", ["sales_2024"]),
+        ("What are the columns of df and `other`?", ["other"]),
+        ("why is `x` larger than `y`?", ["x", "y"]),
+        ("看看 df", ["df"]),
+        ("describe the project", []),
+        ("what is polars?", []),
+        ("inspect it", []),
+        ("look at data/sales.csv", []),
+        ("describe how the import works", []),
+        ("`df` " + "x" * 300, []),
+    ],
+)
+def test_variables_to_look_at_are_named_by_the_prompt(prompt: str, names: list[str]) -> None:
+    assert variables_to_inspect(prompt) == names
