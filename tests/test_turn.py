@@ -27,7 +27,7 @@ from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Message, Usage
 from mewcode_magic.model import Scripted, ScriptedReply
 from mewcode_magic.sessions import Session, SessionStore
-from mewcode_magic.tools import Action, Permissions, ToolContext, ToolResult
+from mewcode_magic.tools import Action, CallStopped, Permissions, ToolContext, ToolResult
 from mewcode_magic.turn import run_turn
 
 
@@ -74,6 +74,7 @@ TOOLS = {
         Asking(),
         Failing("Raising", ZeroDivisionError("oh")),
         Failing("Interrupting", KeyboardInterrupt()),
+        Failing("Stopping", CallStopped(ToolResult("stopped; so far: 42", is_error=True))),
     )
 }
 
@@ -171,7 +172,7 @@ def test_call_that_the_user_allows_is_run(turn: Turn) -> None:
 @replies([call("Nothing")], [call("Asking", 2, extra=1)], "Done.")
 def test_unknown_tool_is_a_result_that_names_the_tools(turn: Turn) -> None:
     errors = [e.result for e in turn.events() if isinstance(e, ToolEnded) and e.is_error]
-    assert errors[0] == "there is no tool 'Nothing'; there are: Asking, Raising, Interrupting"
+    assert errors[0] == "there is no tool 'Nothing'; there are: Asking, Raising, Interrupting, Stopping"
 
 
 @replies([{"type": "text", "text": "I look."}, call("Interrupting", 1), call("Asking", 2)])
@@ -182,6 +183,15 @@ def test_interrupt_in_a_call_leaves_each_call_with_a_result(turn: Turn) -> None:
     assert events[-1].stop == "interrupted"
     results = turn.recorded()[-1].tool_results()
     assert [(r["tool_use_id"], r["is_error"]) for r in results] == [("t1", True), ("t2", True)]
+
+
+@replies([call("Stopping", 1), call("Asking", 2)])
+def test_interrupted_call_that_came_to_something_has_it_recorded(turn: Turn) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        list(turn.events())
+    first, second = turn.recorded()[-1].tool_results()
+    assert first["content"] == "stopped; so far: 42"
+    assert second["is_error"]
 
 
 class Breaking:

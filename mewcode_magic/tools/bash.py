@@ -19,8 +19,9 @@ from mewcode_magic.files import reason, shown
 from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.process import Ended, run_command
 from mewcode_magic.tools.shell_plain import plain_commands
+from mewcode_magic.tools.shell_reader import Unreadable
 from mewcode_magic.tools.shell_rules import covers, meets, offered_rule
-from mewcode_magic.tools.shell_search import Start, Unreadable, possible_commands
+from mewcode_magic.tools.shell_search import Start, possible_commands
 from mewcode_magic.tools.tool import CallStopped, ToolContext, ToolResult, ToolRun, described
 
 __all__ = ["Bash"]

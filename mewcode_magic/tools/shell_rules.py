@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from mewcode_magic.errors import SettingError
 from mewcode_magic.tools.shell_names import BY_SUBCOMMAND, NEVER_OFFERED, OFFERED_EXACTLY
 from mewcode_magic.tools.shell_plain import plain_commands
-from mewcode_magic.tools.shell_search import UNKNOWN, Start
+from mewcode_magic.tools.shell_reader import UNKNOWN
+from mewcode_magic.tools.shell_search import Start
 
 __all__ = ["covers", "meets", "offered_rule"]
 

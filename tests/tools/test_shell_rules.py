@@ -277,6 +277,8 @@ def test_pattern_that_is_none_is_an_error(rule: str, context: ToolContext) -> No
         "xargs sh -c 'rm x'",
         "find . -exec rm {} \\;",
         "find . -execdir rm {} +",
+        "find . -exec env rm {} +",
+        "sudo find . -exec rm {} +",
         "busybox rm x",
         "ssh host rm x",
         "ssh host 'rm x'",
