@@ -196,3 +196,17 @@ def test_notebook_runs_from_top_to_bottom(project: Path, home: Path) -> None:
     kinds = {kind for cell in done.cells for output in cell.outputs for kind in output.get("data", {})}
     assert kinds == {"text/plain", "text/html", "text/markdown"}
     assert "widgets" not in done.metadata
+
+
+def test_completion_behind_an_at_sign_offers_variables_and_paths(kernel: Kernel, project: Path) -> None:
+    (project / "data").mkdir()
+    (project / "data" / "sales.csv").write_text("a\n", encoding="utf-8")
+    kernel.run("df_sales = 1")
+    for code, match in {
+        "%%agent\nwhat of @df": "df_sales",
+        "%agent what of @df": "df_sales",
+        "%agent see @data/sa": "data/sales.csv",
+        "%%agent\nsee @da": "data/",
+    }.items():
+        reply = kernel.client.complete(code, len(code), reply=True, timeout=30)
+        assert match in reply["content"]["matches"], code
