@@ -48,7 +48,7 @@ class BashArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: Annotated[str, msgspec.Meta(description="The command, as typed at a prompt of bash.")]
     timeout: Annotated[
         Annotated[float, msgspec.Meta(gt=0, le=3_600)] | None,
-        msgspec.Meta(description="Seconds after which it is stopped; default 120."),
+        msgspec.Meta(description="Seconds after which it is stopped; only for what takes minutes."),
     ] = None
 
 

@@ -27,8 +27,8 @@ BY_SUBCOMMAND = _names(
 """Commands whose first argument says what they do; the rule that is offered holds for further arguments."""
 
 OFFERED_EXACTLY = _names(
-    "api auth clean config create dlx exec filter-branch init publish push rebase reset run "
-    "shell submodule tool x"
+    "api auth checkout clean config create dlx exec filter-branch init publish push rebase reset restore rm "
+    "run shell stash submodule tool x"
 )
 """First arguments that run what follows, reach others, or lose work: offered for the very same words."""
 
