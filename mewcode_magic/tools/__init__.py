@@ -5,6 +5,9 @@ from mewcode_magic.files import FileState
 from mewcode_magic.tools.bash import Bash
 from mewcode_magic.tools.calls import run_call
 from mewcode_magic.tools.edit_file import EditFile
+from mewcode_magic.tools.glob import Glob
+from mewcode_magic.tools.grep import Grep
+from mewcode_magic.tools.inspect_variables import Inspect
 from mewcode_magic.tools.memory_tool import MemoryTool
 from mewcode_magic.tools.permissions import Action, Permissions
 from mewcode_magic.tools.read_file import ReadFile
@@ -18,6 +21,9 @@ __all__ = [
     "CallStopped",
     "EditFile",
     "FileState",
+    "Glob",
+    "Grep",
+    "Inspect",
     "MemoryTool",
     "Permissions",
     "ReadFile",
@@ -35,4 +41,4 @@ __all__ = [
 def all_tools(settings: MewCode) -> list[Tool]:
     """Return the tools that the agent is given in a session, in the order of the request."""
     memory: Tool = MemoryTool() if settings.memory_tool == "anthropic" else Remember()
-    return [memory, ReadFile(), WriteFile(), EditFile(), Bash()]
+    return [memory, Inspect(), ReadFile(), WriteFile(), EditFile(), Bash(), Glob(), Grep()]

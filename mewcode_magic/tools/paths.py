@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from mewcode_magic.memory import PLACES
 from mewcode_magic.tools.permissions import Action, Kind
 
 if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
     from mewcode_magic.tools.tool import ToolContext
 
 __all__ = ["file_action", "is_denied", "is_inside", "is_memory", "matches", "named", "real_path"]
@@ -46,7 +49,7 @@ def is_memory(real: Path, context: ToolContext) -> bool:
     return any(real.is_relative_to(folder) for folder in folders)
 
 
-def matches(pattern: str, real: Path, context: ToolContext) -> bool:
+def matches(pattern: str, real: Path, context: ToolContext, *, is_folder: bool = False) -> bool:
     """Whether a pattern as in `.gitignore` names a resolved path.
 
     It is relative to the project; one that begins with `/` or `~` is absolute.
@@ -54,8 +57,6 @@ def matches(pattern: str, real: Path, context: ToolContext) -> bool:
     Raises:
         SettingError: it is no pattern.
     """
-    from pathspec import GitIgnoreSpec
-
     if pattern.startswith(("/", "~")):
         spec, base = str(Path(pattern).expanduser()), Path(real.anchor)
     else:
@@ -63,9 +64,16 @@ def matches(pattern: str, real: Path, context: ToolContext) -> bool:
     if not real.is_relative_to(base):
         return False
     try:
-        return GitIgnoreSpec.from_lines([spec]).match_file(real.relative_to(base).as_posix())
+        return _compiled(spec).match_file(real.relative_to(base).as_posix() + "/" * is_folder)
     except ValueError as error:
         raise SettingError(f"a rule holds {pattern!r}, which is no pattern as in .gitignore") from error
+
+
+@lru_cache(maxsize=256)  # a search asks of each file that it finds
+def _compiled(pattern: str) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines([pattern])
 
 
 def named(real: Path, context: ToolContext) -> str:
@@ -92,6 +100,11 @@ def file_action(
 
     The agent's own folders of memory may be read like the project. “Always” means all of a file's folder.
     """
+    is_folder = real.is_dir()
+
+    def is_meant(pattern: str) -> bool:
+        return matches(pattern, real, context, is_folder=is_folder)
+
     inside = is_inside(real, context) or (kind == "read" and is_memory(real, context))
     return Action(
         tool,
@@ -100,23 +113,30 @@ def file_action(
         detail,
         "diff" if detail else "",
         inside=inside,
-        always=f"{tool}({_folder_pattern(real, context)})",
-        covered_by=lambda pattern: matches(pattern, real, context),
-        touched_by=lambda pattern: matches(pattern, real, context),
+        always=f"{tool}({_folder_pattern(real if is_folder else real.parent, context)})",
+        covered_by=is_meant,
+        touched_by=is_meant,
         denied_as=denied_as,
     )
 
 
 def is_denied(real: Path, context: ToolContext, *tools: str) -> bool:
     """Whether a deny rule for one of the tools forbids what a search has found."""
-    action = file_action(tools[0], "read", real, context, question="", denied_as=tools[1:])
+    if not context.settings.deny:
+        return False
+    action = Action(
+        tools[0],
+        "read",
+        "",
+        touched_by=lambda pattern: matches(pattern, real, context),
+        denied_as=tools[1:],
+    )
     return context.permissions.decide(action)[0] == "no"
 
 
-def _folder_pattern(real: Path, context: ToolContext) -> str:
-    """Return the pattern for all that lies in a file's folder, or in the folder itself."""
+def _folder_pattern(folder: Path, context: ToolContext) -> str:
+    """Return the pattern for all that lies in a folder."""
     project = Path(os.path.realpath(context.project))
-    folder = real if real.is_dir() else real.parent
     if folder == project:
         return "*"
     base = folder.relative_to(project) if folder.is_relative_to(project) else folder
