@@ -55,6 +55,10 @@ FRAGMENTS = [
     "if ", "then ", "fi", "while ", "do ", "done", "for f in x; do ", "for f do ", "case x in x) ", "esac",
     "in ", "select f in x; do ", "f() ", "f() { ", "function f ", "coproc ", "[[ ", " ]]", "=~ ", "@(", "!(",
     "set -- evil\n", "g\\it", '"git"', "'git' ", "ev'i'l", 'e"v"il', "e\\vil", "ev\\\nil", "./evil", "é",
+    "$(evil x)", "`evil x`", "<(evil x)", "${x:-$(evil x)}", "$((x[$(evil x)]))",
+    "&evil x;", "|evil x|", ";evil x;",
+    "\nevil x\n", "\\\nevil x", "(evil x)", "{ evil x; }",
+    "&& evil x #", "'evil x'", '"$(evil x)"', "eval 'evil x' ",
 ]  # fmt: skip
 
 scripts = st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=9).map("".join).filter(str.strip)
