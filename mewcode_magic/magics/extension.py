@@ -14,6 +14,7 @@ from mewcode_magic.errors import MewCodeError, SettingError
 from mewcode_magic.kernel.activity import Activity
 from mewcode_magic.magics.agent import AgentMagics
 from mewcode_magic.magics.between_cells import BetweenCells
+from mewcode_magic.magics.completion import complete_mentions, stop_completing_mentions
 from mewcode_magic.magics.memory import MemoryMagics
 from mewcode_magic.magics.question_mark import guard, unguard
 from mewcode_magic.magics.screen import Screen
@@ -87,6 +88,7 @@ class Extension:
         guard(shell.input_transformer_manager)
         self._between_cells.watch()
         self._activity.watch()
+        complete_mentions(shell)
         atexit.register(self._exit)
 
     @functools.cached_property
@@ -105,6 +107,7 @@ class Extension:
         atexit.unregister(self._exit)
         self._between_cells.rest()
         self._activity.rest()
+        stop_completing_mentions(self._shell)
         unguard(self._shell.input_transformer_manager)
         manager = self._shell.magics_manager
         for magics in self._magics:
