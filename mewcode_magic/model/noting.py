@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any
@@ -17,7 +18,21 @@ from mewcode_magic.model.stated import lasting_statements
 
 __all__ = ["noted"]
 
+LEAD_CHARS = 24
+"""Characters in front of a statement in which “from now on” and the like are looked for."""
+
 _NOTE = re.compile(r"^- (?P<name>.*?) \([a-z]+, [^()]* old\): (?P<description>.*)$", re.MULTILINE)
+
+_MANNER = re.compile(
+    r"\b(?:always|never|from now on|going forward|henceforth|whenever|(?:each|every) time)\b"
+    r"|以后|今后|每次|每当|一律|总是|永远|务必",
+    re.IGNORECASE,
+)
+"""What tells how work is to be done, in whatever project."""
+_SHARED = re.compile(
+    r"\b(?:we|our|us|the team|this (?:project|repo\w*|code\w*))\b|我们|团队|本项目", re.IGNORECASE
+)
+"""What tells of this project and its people."""
 
 
 def noted(query: Query) -> dict[str, Any]:
@@ -41,6 +56,8 @@ def noted(query: Query) -> dict[str, Any]:
             if len(operations) == MAX_OPERATIONS or any(restates(statement, other) for other in said):
                 continue
             draft = memory_from_text(statement, now=datetime.now(UTC))
+            if draft.type == "project" and _is_manner(statement, text):
+                draft = replace(draft, type="feedback")
             name = free_name(known, draft.name)
             known.append(Memory(name, draft.description, draft.type, draft.body))
             said.append(statement)
@@ -48,3 +65,10 @@ def noted(query: Query) -> dict[str, Any]:
             operations.append({**operation, "description": draft.description, "body": draft.body})
         earlier.append(text)
     return {"operations": operations}
+
+
+def _is_manner(statement: str, text: str) -> bool:
+    """Whether a statement says how work is to be done; the words that tell so may stand in front of it."""
+    start = text.find(statement)
+    sentence = text[max(0, start - LEAD_CHARS) : start] + statement
+    return bool(_MANNER.search(sentence)) and not _SHARED.search(sentence)

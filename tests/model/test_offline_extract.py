@@ -59,6 +59,21 @@ def test_stated_preferences_are_kept_by_type(store: MemoryStore) -> None:
     assert all(saved.memory.source == "20270129-120000-abcd" for saved in outcome.written)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "type"),
+    [
+        ("From now on, write dates as 2027-01-31.", "feedback"),
+        ("Always round money to whole dollars.", "feedback"),
+        ("以后日期都写成 2027-01-31。", "feedback"),
+        ("In this project we always use UTC.", "project"),
+        ("From now on our team deploys on Mondays.", "project"),
+    ],
+)
+def test_how_work_is_to_be_done_follows_the_user(store: MemoryStore, prompt: str, type: str) -> None:
+    ask(store, prompt)
+    assert [memory.type for memory in store.list()] == [type]
+
+
 def test_most_turns_leave_nothing(store: MemoryStore, home: Path) -> None:
     for prompt in (
         "Why is this always null?",
