@@ -27,9 +27,11 @@ from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun, described
 
 __all__ = ["EditFile"]
 
+MOST_FOUND = 1_000
+"""Occurrences that are counted of a text that should occur once."""
 MOST_PLACES = 20
 """Line numbers that are named."""
-COMPARED_LINES = 5_000
+COMPARED_LINES = 2_000
 """Lines among which one that is nearly the same is looked for."""
 QUOTED_CHARS = 160
 """Characters that are quoted of a line."""
@@ -122,9 +124,10 @@ def _planned(arguments: EditFileArguments, context: ToolContext) -> _Edit:
         raise InvalidArgument(f"{name} does not hold this text{_hint(text, old)}")
     lines = _line_numbers(text, found)
     if len(found) > 1 and not arguments.replace_all:
+        count = _times(len(found)) + (" or more" if len(found) == MOST_FOUND else "")
         raise InvalidArgument(
-            f"{name} holds this text {_times(len(found))}, at {_places(lines)}; give more of the text around "
-            "the right one, or set replace_all"
+            f"{name} holds this text {count}, at {_places(lines)}; give more of the text around the right one, "
+            "or set replace_all"
         )
     return _Edit(change_of(real, before, _replaced(before, found, old, new)), lines)
 
@@ -149,9 +152,9 @@ def _replaced(before: str, found: list[int], old: str, new: str) -> str:
 
 
 def _occurrences(text: str, old: str, *, overlapping: bool) -> list[int]:
-    found = []
+    found: list[int] = []
     start = text.find(old)
-    while start >= 0:
+    while start >= 0 and not (overlapping and len(found) == MOST_FOUND):
         found.append(start)
         start = text.find(old, start + (1 if overlapping else len(old)))
     return found

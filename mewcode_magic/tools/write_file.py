@@ -52,9 +52,10 @@ class WriteFile:
         """The tool as a request describes it."""
         return described(self.name, self.description, WriteFileArguments)
 
-    def action(self, arguments: WriteFileArguments, context: ToolContext) -> Action:
-        """Return what would be written where, as a diff."""
-        return writing_action(self.name, _planned(arguments, context), context)
+    def action(self, arguments: WriteFileArguments, context: ToolContext) -> Action | None:
+        """Return what would be written where, as a diff; None if nothing would change."""
+        change = _planned(arguments, context)
+        return None if change.before == change.after else writing_action(self.name, change, context)
 
     def run(self, arguments: WriteFileArguments, context: ToolContext) -> ToolRun:
         """Write the file, unless it has changed while the user was asked."""

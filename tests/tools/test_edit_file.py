@@ -70,6 +70,11 @@ def test_occurrences_that_overlap_are_not_one(context: ToolContext, project: Pat
     assert path.read_text() == "xba\n"
 
 
+def test_text_that_occurs_all_over_a_long_file_is_told_at_once(context: ToolContext, project: Path) -> None:
+    stand(context, project, "a" * 5_000_000)
+    assert "1,000 times or more, at line 1;" in edit(context, "a", "b").text
+
+
 @pytest.mark.parametrize(
     ("old", "told"),
     [

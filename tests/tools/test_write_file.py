@@ -132,7 +132,9 @@ def test_same_text_is_not_written_again(context: ToolContext, project: Path) -> 
     (project / "a.txt").write_text("one\n")
     read(context, "a.txt")
     before = (project / "a.txt").stat()
-    assert "nothing was written" in write(context, "a.txt", "one\n").text
+    asked: list[Event] = []
+    assert "nothing was written" in write(context, "a.txt", "one\n", asked=asked).text
+    assert asked == []
     assert (project / "a.txt").stat() == before
 
 
