@@ -9,6 +9,7 @@ import msgspec
 from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.kernel.describe import describe
 from mewcode_magic.kernel.variables import list_variables
+from mewcode_magic.messages import escape_tags
 from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun, described
 
@@ -63,7 +64,7 @@ class Inspect:
                 missing.append(name)
                 continue
             shown = describe(shell.user_ns[name], name=name, share_values=context.settings.share_values)
-            described_ones.append(mask_credentials(shown))
+            described_ones.append(escape_tags(mask_credentials(shown)))
         if missing:
             described_ones.append(f"There is no variable {', '.join(missing)}.")
         return ToolResult("\n\n".join(described_ones), is_error=len(missing) == len(described_ones) == 1)
