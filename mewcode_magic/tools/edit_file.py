@@ -120,14 +120,18 @@ def _planned(arguments: EditFileArguments, context: ToolContext) -> _Edit:
     if old == new:
         raise InvalidArgument("old and new are the same; nothing would change")
     found = _occurrences(text, old, overlapping=not arguments.replace_all)
+    if not found and real.suffix.lower() == ".ipynb":
+        raise InvalidArgument(
+            f"{name} does not hold this text: a notebook is JSON, unlike what ReadFile shows"
+        )
     if not found:
         raise InvalidArgument(f"{name} does not hold this text{_hint(text, old)}")
     lines = _line_numbers(text, found)
     if len(found) > 1 and not arguments.replace_all:
         count = _times(len(found)) + (" or more" if len(found) == MOST_FOUND else "")
         raise InvalidArgument(
-            f"{name} holds this text {count}, at {_places(lines)}; give more of the text around the right one, "
-            "or set replace_all"
+            f"{name} holds this text {count}, at {_places(lines)}; give more of the text around the right "
+            "one, or set replace_all"
         )
     return _Edit(change_of(real, before, _replaced(before, found, old, new)), lines)
 

@@ -166,6 +166,16 @@ def test_bytes_that_are_not_utf8_are_not_damaged(context: ToolContext, project: 
         assert path.read_bytes() == data
 
 
+def test_notebook_is_edited_as_the_json_that_it_is(context: ToolContext, project: Path) -> None:
+    path = stand(
+        context, project, '{"cells": [{"cell_type": "code", "source": ["a = 1\\n", "b"]}]}', "a.ipynb"
+    )
+    assert "a notebook is JSON" in edit(context, "a = 1\nb", "c", path="a.ipynb").text
+    assert "must be JSON" in edit(context, "]}", "", path="a.ipynb").text
+    assert not edit(context, "a = 1", "a = 2", path="a.ipynb").is_error
+    assert "a = 2" in path.read_text()
+
+
 def test_memory_is_not_edited(context: ToolContext, home: Path) -> None:
     (home / "memory").mkdir(parents=True)
     path = home / "memory" / "a.md"
