@@ -171,7 +171,7 @@ def test_notebook_is_edited_as_the_json_that_it_is(context: ToolContext, project
         context, project, '{"cells": [{"cell_type": "code", "source": ["a = 1\\n", "b"]}]}', "a.ipynb"
     )
     assert "a notebook is JSON" in edit(context, "a = 1\nb", "c", path="a.ipynb").text
-    assert "must be JSON" in edit(context, "]}", "", path="a.ipynb").text
+    assert "must be JSON" in edit(context, "]}]}", "", path="a.ipynb").text
     assert not edit(context, "a = 1", "a = 2", path="a.ipynb").is_error
     assert "a = 2" in path.read_text()
 
