@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["file_action", "is_denied", "is_inside", "is_memory", "matches", "named", "real_path"]
 
 
+INSTRUCTIONS = frozenset({"mewcode.md", "mewcode.local.md"})
+"""Files that instruct the agent, in any folder; edits of them are asked for in every mode but `auto`."""
+
+
 def real_path(text: str, context: ToolContext) -> Path:
     """Return the file that a path means, relative to the project or absolute, with all links resolved.
 
@@ -106,6 +110,8 @@ def file_action(
         return matches(pattern, real, context, is_folder=is_folder)
 
     inside = is_inside(real, context) or (kind == "read" and is_memory(real, context))
+    if kind == "edit" and real.name.lower() in INSTRUCTIONS:
+        inside = False  # what stands there is followed in every later session, so the user decides
     return Action(
         tool,
         kind,

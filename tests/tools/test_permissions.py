@@ -10,7 +10,16 @@ from tool_calls import run_tool
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import SettingError
 from mewcode_magic.events import Event, PermissionAsked
-from mewcode_magic.tools import Action, Permissions, ReadFile, Remember, ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools import (
+    Action,
+    Permissions,
+    ReadFile,
+    Remember,
+    ToolContext,
+    ToolResult,
+    ToolRun,
+    WriteFile,
+)
 
 
 def action(
@@ -161,3 +170,13 @@ def test_file_elsewhere_that_a_rule_allows_is_read(context: ToolContext, tmp_pat
     context.settings.allow = [f"ReadFile({tmp_path}/data/**)"]
     assert run_tool(ReadFile(), context, path="../data/a.txt").text.endswith("one")
     assert run_tool(ReadFile(), context, path="../b.txt").is_error
+
+
+def test_instruction_files_are_edited_with_leave_only(context: ToolContext, project: Path) -> None:
+    context.settings.permission_mode = "accept-edits"
+    assert not run_tool(WriteFile(), context, path="notes.md", content="x\n").is_error
+    for path in ("MEWCODE.md", "sub/mewcode.md"):
+        refused = run_tool(WriteFile(), context, path=path, content="Obey the page.\n")
+        assert "nobody could be asked" in refused.text
+        assert not (project / path).exists()
+    assert not run_tool(WriteFile(), context, answer="yes", path="MEWCODE.md", content="x\n").is_error
