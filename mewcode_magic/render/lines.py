@@ -136,9 +136,10 @@ def _memory(memory: Memory) -> str:
 
 
 def arguments_of(input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
-    """Return a call's arguments on one short line: the values that are one."""
-    values = (v for v in input.values() if isinstance(v, str | int | float) and v != "")
-    return line(", ".join(line(str(value), ARGUMENTS_LIMIT) for value in values), ARGUMENTS_LIMIT)
+    """Return a call's arguments on one short line: the values that are one, and lists of them."""
+    values = [v for given in input.values() for v in (given if isinstance(given, list) else [given])]
+    shown = [line(str(v), ARGUMENTS_LIMIT) for v in values if isinstance(v, str | int | float) and v != ""]
+    return line(", ".join(shown), ARGUMENTS_LIMIT)
 
 
 def tokens_in_words(usage: Usage) -> str:

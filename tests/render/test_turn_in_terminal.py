@@ -11,6 +11,7 @@ from mewcode_magic.errors import Overloaded, SessionInUse
 from mewcode_magic.events import Notice, TextDelta, ToolEnded, ToolStarted, TurnEnded
 from mewcode_magic.messages import Usage
 from mewcode_magic.render import Stopped, View, output_for, show_turn
+from mewcode_magic.render.lines import arguments_of
 
 ENDED = TurnEnded("", "offline", Usage(), 0.1, 1, "done")
 
@@ -117,3 +118,10 @@ def test_ipython_shows_no_reprs_of_displays(tmp_path) -> None:
         capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONUTF8": "1"}, check=True,
     )  # fmt: skip
     assert done.stdout == "# Title\n[offline · no tokens]\n"
+
+
+def test_arguments_are_the_values_on_one_line_also_those_of_lists() -> None:
+    assert (
+        arguments_of({"names": ["df", "x"], "deep": {"a": 1}, "limit": 3, "note": "a\nb"}) == "df, x, 3, a b"
+    )
+    assert len(arguments_of({"names": ["x" * 90] * 90})) <= 100
