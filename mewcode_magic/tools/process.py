@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from mewcode_magic.background import in_background
-from mewcode_magic.tools.terminal_text import TerminalText
+from mewcode_magic.kernel.terminal_text import TerminalText
 
 __all__ = ["Ended", "run_command"]
 

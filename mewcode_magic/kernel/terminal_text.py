@@ -1,4 +1,4 @@
-"""What a command prints, as the text that a terminal would end up with, in bounded memory."""
+"""What a command or code prints, as the text that a terminal would end up with, in bounded memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_LINE = 100_000
 
 
 class TerminalText:
-    """Takes bytes as they come, and keeps the beginning and the end of their text.
+    """Takes text or bytes as they come, and keeps the beginning and the end: `limit` characters altogether.
 
     UTF-8 that is broken becomes replacement characters; escape sequences and control characters are left
     out; of a line that was written over and over the last state stays.
@@ -40,8 +40,12 @@ class TerminalText:
         self._dropped = 0
 
     def add(self, data: bytes) -> None:
-        """Take what was printed next."""
-        text = self._line + self._decoder.decode(data)
+        """Take the bytes that were printed next."""
+        self.write(self._decoder.decode(data))
+
+    def write(self, text: str) -> None:
+        """Take the text that was printed next."""
+        text = self._line + text
         end = text.rfind("\n") + 1
         if not end and len(text) > LONGEST_LINE:
             end = len(text)
