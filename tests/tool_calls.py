@@ -9,6 +9,7 @@ from mewcode_magic.tools import Tool, ToolContext, ToolResult, run_call
 def run_tool(
     tool: Tool,
     context: ToolContext,
+    /,
     *,
     answer: str | None = None,
     asked: list[Event] | None = None,
