@@ -155,3 +155,14 @@ def test_detect_secrets_is_imported_for_the_first_text_that_could_hold_a_token()
         [sys.executable, "-c", code, ACCESS_KEY], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["False", "True"]
+
+
+def test_warnings_of_the_process_are_still_shown_after_a_search() -> None:
+    code = (
+        "import sys, warnings\nfrom mewcode_magic.credentials import find_credentials\n"
+        "find_credentials(sys.argv[1])\nassert 'detect_secrets' in sys.modules\nwarnings.warn('mind this')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, ACCESS_KEY], capture_output=True, text=True, check=True
+    )
+    assert "UserWarning: mind this" in done.stderr

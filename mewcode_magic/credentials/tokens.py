@@ -8,7 +8,9 @@ around them: those let through what a comment in the text allows, and whatever i
 
 from __future__ import annotations
 
+import logging
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -126,9 +128,14 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Return the kinds of tokens with their patterns."""
+    showing = warnings.showwarning
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.plugins.base import RegexBasedDetector
 
+    if (
+        warnings.showwarning is not showing
+    ):  # the package has the process's warnings logged, where none is seen
+        logging.captureWarnings(False)
     plugins: Iterable[Any] = get_mapping_from_secret_type_to_class().values()
     known = [
         (_named(plugin.secret_type), pattern)
