@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-import traceback
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from mewcode_magic.config import MewCode
+from mewcode_magic.kernel.failure import traceback_text
 
-__all__ = ["Activity", "Cell", "Figure"]
+__all__ = ["Activity", "Cell", "Figure", "figure_of"]
 
 MOST_CELLS = 10
 """Cells that are told, the latest."""
 MOST_FIGURES = 4
 """Figures that are sent, the latest."""
-TRACEBACK_LINES = 60
 
 _OURS = re.compile(
     r"\s*%{1,2}(?:agent|remember|memory|forget|sessions|resume|context|compact|mewcode)\b"
@@ -99,7 +99,7 @@ class Activity:
         cell.number = result.execution_count
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
-            cell.error = _traceback(error)
+            cell.error = traceback_text(error)
             self.last_error = cell
         if self.settings.share_activity:
             cell.result = result.result
@@ -110,22 +110,13 @@ class Activity:
         """Keep a figure of a message on its way to the front end, and let it pass."""
         if self._running is not None and self.settings.share_activity and self.settings.share_values:
             data = message.get("content", {}).get("data", {})
-            mime = next((kind for kind in data if _FIGURES.fullmatch(kind)), None)
-            if mime is not None:
-                self._figures.append(Figure(self._running, mime, data[mime]))
+            figure = figure_of(data, self._running)
+            if figure is not None:
+                self._figures.append(figure)
         return message
 
 
-def _traceback(error: BaseException) -> str:
-    """Return a traceback without colours and IPython's own frames, its middle left out where it is long."""
-    frames = error.__traceback__
-    while frames is not None and "/IPython/core/" in frames.tb_frame.f_code.co_filename.replace("\\", "/"):
-        frames = frames.tb_next
-    try:
-        lines = "".join(traceback.format_exception(type(error), error, frames)).splitlines()
-    except Exception:  # noqa: BLE001 - an exception's own text can fail
-        return type(error).__name__
-    if len(lines) > TRACEBACK_LINES:
-        half = TRACEBACK_LINES // 2
-        lines = [*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:]]
-    return "\n".join(lines)
+def figure_of(data: Mapping[str, Any], cell: Cell) -> Figure | None:
+    """Return the figure among the forms, by MIME type, in which something was displayed."""
+    mime = next((kind for kind in data if _FIGURES.fullmatch(kind)), None)
+    return None if mime is None else Figure(cell, mime, data[mime])

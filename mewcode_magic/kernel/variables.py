@@ -10,7 +10,7 @@ from typing import Any
 from mewcode_magic.kernel.describe.sizes import size_of
 from mewcode_magic.kernel.describe.static import is_a, text_of, type_name
 
-__all__ = ["Variable", "list_variables", "user_names"]
+__all__ = ["Variable", "is_shell_name", "list_variables", "user_names"]
 
 _SHELL_NAMES = {"In", "Out", "exit", "quit", "get_ipython", "open"}
 """What IPython puts into every namespace."""
@@ -24,6 +24,11 @@ class Variable:
     type: str
     size: str
     """The size or shape, empty where it is not known at once."""
+
+
+def is_shell_name(name: str) -> bool:
+    """Whether a name without underscores is one that IPython puts into every namespace."""
+    return name in _SHELL_NAMES
 
 
 def list_variables(
@@ -48,7 +53,7 @@ def user_names(
         for name, value in list(namespace.items())  # at once: a thread may add one meanwhile
         if is_a(name, str)
         and not name.startswith("_")
-        and name not in _SHELL_NAMES
+        and not is_shell_name(name)
         and name not in hidden
         and (imported or not _is_imported(value, main))
     ]

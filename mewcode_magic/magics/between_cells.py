@@ -20,7 +20,8 @@ __all__ = ["BetweenCells"]
 class BetweenCells:
     """Listens to the shell for the beginnings and ends of cells.
 
-    The first end that it hears may be that of `%load_ext` itself, whose beginning it did not hear.
+    The first end that it hears may be that of `%load_ext` itself, whose beginning it did not hear. What the
+    agent runs in the shell begins and ends inside of a cell.
     """
 
     def __init__(self, shell: Any, settings: MewCode, screen: Screen) -> None:
@@ -28,6 +29,7 @@ class BetweenCells:
         self._running = threading.Event()
         self._warming: threading.Thread | None = None
         self._heard_a_beginning = self._cleaned_up = False
+        self._depth = 0
 
     def watch(self) -> None:
         """Begin to listen. Loaded before any cell, as the shell starts, the import begins at once."""
@@ -43,10 +45,15 @@ class BetweenCells:
 
     def _before(self, _info: object) -> None:
         self._heard_a_beginning = True
-        self._running.set()
-        self._screen.catch_up()
+        self._depth += 1
+        if self._depth == 1:
+            self._running.set()
+            self._screen.catch_up()
 
     def _after(self, _result: object) -> None:
+        self._depth = max(0, self._depth - 1)
+        if self._depth:
+            return
         self._running.clear()
         self._warm_up()
         if self._heard_a_beginning and not self._cleaned_up:

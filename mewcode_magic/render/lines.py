@@ -21,6 +21,7 @@ __all__ = [
     "call_line",
     "closing_line",
     "joined_view",
+    "not_inserted",
     "outcome_view",
     "permission_line",
     "quiet_line",
@@ -86,6 +87,14 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     inside += code_html(shortened(clean(ended.result), RESULT_LIMIT)) if ended.result.strip() else ""
     html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
     return View(plain, html=html)
+
+
+def not_inserted(code: str) -> View:
+    """Return the code of a proposed cell, and that it was not inserted."""
+    told = "The cell that was proposed is not inserted, because this one did not succeed:"
+    head = f'<div class="{NO_TEX}" style="{_LINE}">{told}</div>'
+    plain = "\n".join([f"[{told}]", *(f"    {row}" for row in clean(code).split("\n"))])
+    return View(plain, html=head + f'<div class="{NO_TEX}">{code_html(code, "python")}</div>')
 
 
 def closing_line(event: TurnEnded) -> View:

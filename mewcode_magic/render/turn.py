@@ -20,11 +20,13 @@ from mewcode_magic.events import (
     TurnEnded,
 )
 from mewcode_magic.kernel import can_ask
+from mewcode_magic.kernel.proposing import withdraw
 from mewcode_magic.render.display import Handle, Output, Stretch, View, output_for
 from mewcode_magic.render.lines import (
     call_line,
     closing_line,
     joined_view,
+    not_inserted,
     outcome_view,
     permission_line,
     quiet_line,
@@ -58,9 +60,13 @@ def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
     with closing(events):
         try:
             _take_all(events, shown)
+        except BaseException:
+            shown.keep_code(withdraw(shell))
+            raise
         finally:
             shown.settle()
     if shown.ended is None:
+        shown.keep_code(withdraw(shell))
         raise SessionInUse("another prompt came in between and ended this turn; what was said so far is kept")
     return shown.ended
 
@@ -132,6 +138,12 @@ class _Shown:
                 handle.show(call_line(started, event))
             case TurnEnded():
                 self.ended = event
+
+    def keep_code(self, code: str) -> None:
+        """Display a proposed cell that front ends do not insert, because the running one fails."""
+        if code:
+            self._end_stretch()
+            self._output.open().show(not_inserted(code))
 
     def settle(self) -> None:
         """Bring everything displayed into the state that it stays in; the closing line comes last."""

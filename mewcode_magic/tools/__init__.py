@@ -10,8 +10,10 @@ from mewcode_magic.tools.grep import Grep
 from mewcode_magic.tools.inspect_variables import Inspect
 from mewcode_magic.tools.memory_tool import MemoryTool
 from mewcode_magic.tools.permissions import Action, Permissions
+from mewcode_magic.tools.propose_cell import ProposeCell
 from mewcode_magic.tools.read_file import ReadFile
 from mewcode_magic.tools.remember import Remember
+from mewcode_magic.tools.run_python import RunPython
 from mewcode_magic.tools.tool import CallStopped, Tool, ToolContext, ToolResult, ToolRun
 from mewcode_magic.tools.write_file import WriteFile
 
@@ -26,8 +28,10 @@ __all__ = [
     "Inspect",
     "MemoryTool",
     "Permissions",
+    "ProposeCell",
     "ReadFile",
     "Remember",
+    "RunPython",
     "Tool",
     "ToolContext",
     "ToolResult",
@@ -41,4 +45,15 @@ __all__ = [
 def all_tools(settings: MewCode) -> list[Tool]:
     """Return the tools that the agent is given in a session, in the order of the request."""
     memory: Tool = MemoryTool() if settings.memory_tool == "anthropic" else Remember()
-    return [memory, Inspect(), ReadFile(), WriteFile(), EditFile(), Bash(), Glob(), Grep()]
+    return [
+        memory,
+        Inspect(),
+        RunPython(),
+        ProposeCell(),
+        ReadFile(),
+        WriteFile(),
+        EditFile(),
+        Bash(),
+        Glob(),
+        Grep(),
+    ]

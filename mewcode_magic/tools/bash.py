@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import InvalidArgument, StorageError
 from mewcode_magic.files import reason, shown
+from mewcode_magic.tools.masking import KEYS, masked
 from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.process import Ended, run_command
 from mewcode_magic.tools.shell_plain import plain_commands
@@ -26,7 +26,6 @@ from mewcode_magic.tools.tool import CallStopped, ToolContext, ToolResult, ToolR
 
 __all__ = ["Bash"]
 
-KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _WITHHELD = (*KEYS, "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND")
 """Not passed on: the keys, and what is meant for a notebook's own output."""
 _ENVIRONMENT = {
@@ -166,7 +165,7 @@ def _result(ended: Ended, seconds: float, *, share_values: bool) -> ToolResult:
     state = _state(ended, seconds)
     output = "(MewCode.share_values is off: what it printed is not shown)"
     if share_values:
-        output = mask_credentials(_without_keys(ended.output)) or "(no output)"
+        output = masked(ended.output) or "(no output)"
     if not state:
         return ToolResult(output if share_values else f"exit status 0 {output}")
     return ToolResult(f"{state}\n{output}", is_error=True)
@@ -181,11 +180,3 @@ def _state(ended: Ended, seconds: float) -> str:
     if ended.status < 0:
         return f"ended by signal {-ended.status} ({signal.strsignal(-ended.status) or 'unknown'})"
     return f"exit status {ended.status}" if ended.status else ""
-
-
-def _without_keys(output: str) -> str:
-    """Return the output without the keys that MewCode itself uses, whatever they look like."""
-    for name in KEYS:
-        if value := os.environ.get(name, "").strip():
-            output = output.replace(value, "[credential: API key]")
-    return output
