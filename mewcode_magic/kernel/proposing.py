@@ -7,6 +7,7 @@ only if the running cell succeeds.
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +24,11 @@ def can_insert(shell: Any) -> bool:
     """Whether somebody is there to whom a cell can be given."""
     if shell is None or not can_ask(shell):
         return False
-    return is_kernel(shell) or (hasattr(shell, "rl_next_input") and not shell.simple_prompt)
+    if is_kernel(shell):
+        return True
+    # What a dumb terminal's next prompt holds is not seen; Enter would run it.
+    seen = os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
+    return seen and hasattr(shell, "rl_next_input") and not shell.simple_prompt
 
 
 def insert_below(shell: Any, code: str) -> None:
