@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from mewcode_magic.background import Worker
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import notice_of_summary
-from mewcode_magic.errors import one_line
-from mewcode_magic.events import Model
+from mewcode_magic.errors import AnswerUnusable, one_line
+from mewcode_magic.events import Model, ModelEvent, Query, Reply, Request
 from mewcode_magic.memory import Extraction, MemoryStore, extract
 from mewcode_magic.messages import Message, Usage
 from mewcode_magic.sessions import SessionInfo, SessionStore, summary_of
@@ -20,6 +21,27 @@ from mewcode_magic.sessions import SessionInfo, SessionStore, summary_of
 __all__ = ["Afterwards"]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class _UntilGivenUp:
+    """A model whose answers count only until the work is given up: nothing is written after the end."""
+
+    model: Model
+    given_up: threading.Event
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    def stream(self, request: Request) -> Iterator[ModelEvent]:
+        return self.model.stream(request)
+
+    def query(self, query: Query) -> Reply:
+        reply = self.model.query(query)
+        if self.given_up.is_set():
+            raise AnswerUnusable("the answer came after the agent was closed")
+        return reply
 
 
 class Afterwards:
@@ -33,6 +55,7 @@ class Afterwards:
         self._notices: list[tuple[str, str]] = []
         """Sessions whose agent is to be told something, and what."""
         self._last = ""
+        self._given_up = threading.Event()
 
     @property
     def usage(self) -> Usage:
@@ -54,10 +77,11 @@ class Afterwards:
         session_id: str,
     ) -> Future[Extraction]:
         """Extract memories from a turn's messages; the future has the outcome, or the failure."""
+        asked = _UntilGivenUp(model, self._given_up)
 
         def work() -> Extraction:
             extraction = extract(
-                model,
+                asked,
                 self._memory,
                 messages=messages,
                 earlier=earlier,
@@ -75,9 +99,10 @@ class Afterwards:
 
     def summarize(self, model: Model, info: SessionInfo, *, tell: str) -> None:
         """Give a session the one line on what it was about; `take_notices` then has it for session `tell`."""
+        asked = _UntilGivenUp(model, self._given_up)
 
         def work() -> None:
-            summary, usage = summary_of(self._sessions.read(info.id).messages, model)
+            summary, usage = summary_of(self._sessions.read(info.id).messages, asked)
             self._sessions.summarize(info.id, summary)
             self._note(usage, f"summary of session {info.id}: recorded")
             with self._lock:
@@ -88,12 +113,16 @@ class Afterwards:
     def take_notices(self, session_id: str) -> list[str]:
         """Return, once, what the agent of a session is to be told of what was done."""
         with self._lock:
-            notices, self._notices = self._notices, []
-        return [text for told, text in notices if told == session_id]
+            notices = [text for told, text in self._notices if told == session_id]
+            self._notices = [(told, text) for told, text in self._notices if told != session_id]
+        return notices
 
     def finish(self, seconds: float) -> bool:
-        """Wait at most `seconds` for what is being done; tell whether all was."""
-        return self._worker.finish(seconds)
+        """Wait at most `seconds` for what is being done, then give it up; tell whether all was done."""
+        done = self._worker.finish(seconds)
+        self._given_up.set()
+        self._given_up = threading.Event()
+        return done
 
     def _submit(self, name: str, work: Callable[[], T]) -> Future[T]:
         def noted() -> T:

@@ -25,7 +25,7 @@ from mewcode_magic.context import (
 )
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import NoFailure, SessionInUse, SessionNotFound
+from mewcode_magic.errors import MewCodeError, NoFailure, SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, cell_id, notebook_path
@@ -100,7 +100,6 @@ class Mew:
         self._shell, self._activity = shell, activity
         self._afterwards = Afterwards(self.memory, self.sessions, self.settings)
         self._conversation: Conversation | None = None
-        self._earlier: SessionInfo | None = None
         self._turn: Generator[Event] | None = None
         self._turns = 0
         self._usage = Usage()
@@ -252,7 +251,6 @@ class Mew:
         self._tell_of_earlier_session(conversation)
         attachments += self._tell_of_activity(conversation)
         attachments += mentioned(prompt, shell=self._shell, project=self.project, settings=self.settings)
-        before = len(conversation.session.messages)
         turn = conversation.ask(
             prompt,
             model=model,
@@ -265,25 +263,25 @@ class Mew:
             if isinstance(event, TurnEnded):
                 self._turns += 1
                 self._usage += event.usage
-                yield replace(event, extraction=self._after_turn(event, conversation, before, side))
+                yield replace(event, extraction=self._after_turn(event, conversation, side))
             else:
                 yield event
 
     def _after_turn(
-        self, event: TurnEnded, conversation: Conversation, before: int, side: Model
+        self, event: TurnEnded, conversation: Conversation, side: Model
     ) -> Future[Extraction] | None:
-        """Begin what is done behind a turn; `before` messages stood in front of it."""
-        if self._earlier is not None:
-            self._afterwards.summarize(side, self._earlier, tell=conversation.session.id)
-            self._earlier = None
+        """Begin what is done behind a turn."""
+        if conversation.earlier is not None:
+            self._afterwards.summarize(side, conversation.earlier, tell=conversation.session.id)
+            conversation.earlier = None
         rests = self.settings.extract == "off" or self.settings.permission_mode == "read-only"
         if rests or event.stop == "interrupted":
             return None
-        messages = conversation.session.messages
+        earlier, turn = conversation.last_turn()
         extraction = self._afterwards.extract(
             side,
-            messages=messages[before:],
-            earlier=messages[:before],
+            messages=turn,
+            earlier=earlier,
             instructions=conversation.front.instructions.text,
             session_id=conversation.session.id,
         )
@@ -309,14 +307,19 @@ class Mew:
         """
         notices = self._afterwards.take_notices(conversation.session.id)
         if not conversation.session.messages:
-            earlier = next((info for info in self.sessions.list() if self._is_over(info)), None)
+            earlier = self._session_before()
             summary = earlier.summary if earlier is not None else ""
-            self._earlier = None if summary else earlier
+            conversation.earlier = None if summary else earlier
             notices += [notice_of_summary(earlier, summary)] if earlier is not None and summary else []
         conversation.notices += [notice for notice in notices if notice not in conversation.notices]
 
-    def _is_over(self, info: SessionInfo) -> bool:
-        return bool(info.title) and not self.sessions.is_open_elsewhere(info.id)
+    def _session_before(self) -> SessionInfo | None:
+        """Return the project's latest session in which something was asked and that nobody has open."""
+        with contextlib.suppress(MewCodeError):  # what is wrong with another session must not cost the answer
+            for info in self.sessions.list():
+                if info.title and not self.sessions.is_open_elsewhere(info.id):
+                    return info
+        return None
 
     def _abandon_turn(self) -> None:
         turn = self._turn

@@ -33,7 +33,7 @@ from mewcode_magic.events import (
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
 from mewcode_magic.messages import Block, Message
-from mewcode_magic.sessions import Session
+from mewcode_magic.sessions import Session, SessionInfo
 from mewcode_magic.tools import Permissions, ToolContext, all_tools
 from mewcode_magic.turn import run_turn
 
@@ -41,7 +41,10 @@ __all__ = ["Conversation"]
 
 
 class Conversation:
-    """A session that is gone on with. `notices` wait for the next prompt, with which they are sent."""
+    """A session that is gone on with. `notices` wait for the next prompt, with which they are sent.
+
+    `earlier` is the session before this one, as long as it waits for its summary.
+    """
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Conversation:
     ) -> None:
         self.session = session
         self.notices = list(notices)
+        self.earlier: SessionInfo | None = None
         self._project, self._home = project, home
         self._memory, self._settings = memory, settings
         # Chosen here: neither they nor what the system prompt says of them may change within a session.
@@ -165,6 +169,13 @@ class Conversation:
         notices = ["Your previous answer was stopped before its end."] if stopped else []
         news, front = self.front.news(self._memory)
         return [*self.notices, *notices, *news], front
+
+    def last_turn(self) -> tuple[list[Message], list[Message]]:
+        """Return the messages before the last prompt, and those from it on."""
+        # Found, not counted: another program may have written to the session, or compacted it.
+        messages = list(self.session.messages)
+        start = next((n for n in reversed(range(len(messages))) if messages[n].is_prompt), len(messages))
+        return messages[:start], messages[start:]
 
     def request(self) -> Request:
         """Return the request for the session as it stands now."""

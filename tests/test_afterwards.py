@@ -26,6 +26,8 @@ POLARS = {
     "body": "The user wants polars, never pandas.",
 }
 
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
 
 class Held(Scripted):
     """A script whose answers to queries come when it is let go."""
@@ -173,6 +175,41 @@ def test_extraction_sees_no_tool_output_and_nothing_injected(make: Callable[...,
     assert "STRIPES" not in text
 
 
+def test_what_comes_after_the_agent_was_closed_writes_nothing(make: Callable[..., Mew]) -> None:
+    model = script(held=True, extract=[{"operations": [POLARS]}])
+    assert isinstance(model, Held)
+    mew = make(model, recall=False)
+    late = ended(ask(mew, "I prefer polars")).extraction
+    assert late is not None
+    mew.close()
+    model.let_go.set()
+    with pytest.raises(ModelError, match="after the agent was closed"):
+        late.result(10)
+    assert mew.memory.list() == []
+    assert ended(ask(mew, "go on")).text == "answer"
+
+
+@pytest.mark.parametrize("keep", [[], [{"role": "user", "content": "kept", "ts": 1}]])
+def test_extraction_takes_the_users_turn_alone_whatever_another_program_wrote_before_it(
+    make: Callable[..., Mew], keep: list[dict[str, Any]]
+) -> None:
+    model = script(extract=[{"operations": []}] * 9)
+    mew = make(model, extract="wait")
+    for number in range(3):
+        ask(mew, f"prompt {number}")
+    records = [
+        {"role": "user", "content": "from the terminal", "ts": 1},
+        {"role": "assistant", "content": "answered there", "ts": 2},
+        {"role": "compact_boundary", "content": {"summary": "all of it", "keep": keep}, "ts": 3},
+    ]
+    for record in records:
+        with mew.session.path.open("ab") as file:
+            file.write(orjson.dumps(record) + b"\n")
+        ask(mew, f"behind {record['role']}")
+        shown = [b["text"] for b in model.queries[-1].messages[0]["content"]]
+        assert [t for t in shown if t.startswith("<user>")] == [f"<user>\nbehind {record['role']}\n</user>"]
+
+
 def test_tokens_of_the_background_are_counted(make: Callable[..., Mew]) -> None:
     mew = make(script(extract=[{"operations": []}]))
     first = ended(ask(mew, "hello"))
@@ -287,6 +324,99 @@ def test_session_that_is_open_elsewhere_is_left_alone(make: Callable[..., Mew]) 
     ask(mew, "hello")
     mew.close()
     assert [query.kind for query in model.queries if query.kind == "summary"] == []
+
+
+def test_summary_is_told_to_the_new_session_whatever_is_opened_in_between(make: Callable[..., Mew]) -> None:
+    model = script(summary=["Loading of the sales data."])
+    mew = make(model)
+    ask(mew, "load sales.csv")
+    first = mew.session.id
+    second = mew.new().id
+    ask(mew, "hello")
+    assert wait_for(lambda: summary_of(mew, first))
+    mew.resume(first)
+    ask(mew, "more of it")
+    assert "The session before" not in sent(model)
+    mew.resume(second)
+    ask(mew, "back again")
+    assert "Loading of the sales data." in sent(model)
+
+
+@pytest.mark.parametrize("third", [[ModelError("away")], []], ids=["failed", "not asked"])
+def test_session_that_is_left_before_its_first_answer_hands_no_summary_on(
+    make: Callable[..., Mew], third: list[ModelError]
+) -> None:
+    model = script("answer", "answer", *third, *["answer"] * 3)
+    mew = make(model)
+    ask(mew, "first session")
+    first = mew.session.id
+    mew.new()
+    ask(mew, "second session")
+    assert mew._afterwards.finish(10)
+    mew.new()
+    if third:
+        with pytest.raises(ModelError):
+            ask(mew, "third session")
+    else:
+        mew.context()
+    asked = len(model.queries)
+    mew.resume(first)
+    ask(mew, "go on")
+    assert mew._afterwards.finish(10)
+    ask(mew, "and on")
+    assert "The session before" not in sent(model)
+    assert "summary" not in [query.kind for query in model.queries[asked:]]
+
+
+def test_session_whose_first_answer_failed_is_told_after_the_next_one(make: Callable[..., Mew]) -> None:
+    model = script("answer", ModelError("away"), "answer", "answer", summary=["Loading of the sales data."])
+    mew = make(model)
+    ask(mew, "load sales.csv")
+    first = mew.session.id
+    mew.new()
+    with pytest.raises(ModelError):
+        ask(mew, "hello")
+    ask(mew, "hello again")
+    assert wait_for(lambda: summary_of(mew, first))
+    ask(mew, "third")
+    assert "Loading of the sales data." in sent(model)
+
+
+@pytest.mark.parametrize("by", ["another program", "the model"])
+def test_credential_in_a_summary_is_told_to_no_session(make: Callable[..., Mew], by: str) -> None:
+    line = f"Fetching the sales with {TOKEN}."
+    model = script(summary=[line])
+    mew = make(model)
+    ask(mew, "load sales.csv")
+    first = mew.session.id
+    mew.new()
+    if by == "another program":
+        mew.sessions.summarize(first, line)
+    else:
+        ask(mew, "hello")
+        assert TOKEN not in wait_for(lambda: summary_of(mew, first))
+    ask(mew, "hello")
+    assert "Fetching the sales with [credential: " in sent(model)
+    assert TOKEN not in mew.session.path.read_text()
+
+
+@pytest.mark.parametrize("fault", ["its lock is a folder", "no session can be listed"])
+def test_fault_of_the_other_sessions_costs_no_answer(
+    make: Callable[..., Mew], project: Path, fault: str
+) -> None:
+    mew = make()
+    ask(mew, "first session")
+    lock = mew.session.path.with_suffix(".lock")
+    mew.new()
+    if fault == "its lock is a folder":
+        lock.unlink(missing_ok=True)
+        lock.mkdir()
+        assert ended(ask(mew, "hello")).text == "answer"
+    else:
+        folder = project / ".mewcode" / "sessions"
+        folder.rename(folder.with_name("moved"))
+        folder.write_text("a file", encoding="utf-8")
+        assert mew.context().parts
 
 
 def test_failed_summary_is_told_by_the_status_alone(make: Callable[..., Mew]) -> None:

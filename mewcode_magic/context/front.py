@@ -12,6 +12,7 @@ from typing import Any
 from mewcode_magic.clock import local
 from mewcode_magic.config import MewCode
 from mewcode_magic.context.reminder import Reminder, read_reminder
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.files import shown
 from mewcode_magic.instructions import Instructions, load_instructions
 from mewcode_magic.kernel import missing_names
@@ -106,7 +107,7 @@ def notice_of_summary(info: SessionInfo, summary: str) -> str:
     """Return what the agent of a new session is told of the one before."""
     when = f" (last active {local(info.last_active):%Y-%m-%d %H:%M})" if info.last_active else ""
     return (
-        f"The session before this one in the project was {info.id}{when}: {summary} "
+        f"The session before this one in the project was {info.id}{when}: {mask_credentials(summary)} "
         f"The user can go on with it by `%resume {info.id}`."
     )
 

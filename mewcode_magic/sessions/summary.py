@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.events import Model, Query
 from mewcode_magic.messages import Block, Message, Usage
 
@@ -19,6 +20,8 @@ ALL_CHARS = 24_000
 def summary_of(messages: Iterable[Message], model: Model) -> tuple[str, Usage]:
     """Return one line on a conversation, and the tokens that it took; only what was typed and said is sent.
 
+    Credentials in the line are masked: it is told to the agents of other sessions.
+
     Raises:
         ModelError: the model has no answer.
     """
@@ -30,7 +33,7 @@ def summary_of(messages: Iterable[Message], model: Model) -> tuple[str, Usage]:
     sent = [*blocks[:1], *blocks[max(kept, 1) :]]
     sent.append({"type": "text", "text": "Answer with the line alone."})
     reply = model.query(Query("summary", [{"role": "user", "content": sent}], max_tokens=1_000))
-    return str(reply.value), reply.usage
+    return mask_credentials(str(reply.value)), reply.usage
 
 
 def _block(message: Message) -> Block:
