@@ -150,14 +150,14 @@ class _Work:
         try:
             operation = msgspec.convert(given, Operation)
         except msgspec.ValidationError as error:
-            self._refuse("an operation that cannot be read", error)
+            self._refuse("an operation that cannot be read", mask_credentials(str(error)))
             return
         try:
             self._do(operation)
         except MewCodeError as error:
             self._refuse(f"{operation.action} of {mask_credentials(operation.name)!r}", error)
 
-    def _refuse(self, what: str, why: Exception) -> None:
+    def _refuse(self, what: str, why: Exception | str) -> None:
         self.refused.append(one_line(f"{what}: {why}"))
 
     def _do(self, operation: Operation) -> None:

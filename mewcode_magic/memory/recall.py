@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from mewcode_magic.background import in_background
 from mewcode_magic.config import MewCode
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import AnswerUnusable, ModelError
 from mewcode_magic.events import Model
 from mewcode_magic.memory.manifest import age_in_words
@@ -86,7 +87,8 @@ class Recalling:
         self._prompt = prompt[: settings.recall_prompt_chars]
         self._store, self._settings, self._now = store, settings, now
         self._newest: list[Memory] = []
-        self._known = set(surfaced)
+        self._fresh: list[Memory] = []
+        """Those of them that do not stand in the conversation yet."""
         self._choosing: Future[tuple[list[Memory], Usage]] | None = None
         self._until = time.monotonic() + settings.recall_seconds
         if not settings.recall:
@@ -95,10 +97,11 @@ class Recalling:
         valid = [memory for memory in store.list() if not memory.is_expired(now)]
         newest = sorted(valid, key=lambda m: m.when or _EARLIEST, reverse=True)
         self._newest = newest[: settings.recall_max_files]
-        fresh = [memory for memory in self._newest if self._is_fresh(memory)]
+        known = set(surfaced)
+        self._fresh = [memory for memory in self._newest if _mark(memory) not in known]
         self._nothing = "all stand in the conversation already" if newest else "there is no memory"
-        if model is not None and fresh and settings.recall_seconds and settings.recall_max_picks:
-            self._choosing = in_background(lambda: self._ask(model, fresh), name="recall")
+        if model is not None and self._fresh and settings.recall_seconds and settings.recall_max_picks:
+            self._choosing = in_background(lambda: self._ask(model, self._fresh), name="recall")
 
     def result(self) -> Recall:
         """Return what was found; it waits for the model no longer than the settings say.
@@ -106,7 +109,7 @@ class Recalling:
         Raises:
             MemoryStoreError: this Python's SQLite was built without FTS5.
         """
-        considered = sum(map(self._is_fresh, self._newest))
+        considered = len(self._fresh)
         if not considered:
             return Recall([], [], "", why=self._nothing)
         by: By = "model"
@@ -114,8 +117,9 @@ class Recalling:
             chosen, usage, why = *self._choice(), f"chosen by a model from {considered}"
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong must not cost the answer
             by, usage, why = "keywords", Usage(), f"chosen by their words from {considered}: {error}"
+            fresh = {memory.path for memory in self._fresh}
             ranked = rank_by_keywords(self._prompt, self._newest, limit=len(self._newest))
-            chosen = [memory for memory in ranked if self._is_fresh(memory)]
+            chosen = [memory for memory in ranked if memory.path in fresh]
             chosen = chosen[: self._settings.recall_max_picks]
         if not chosen:
             return Recall([], [], "", by, f"none fits; {why}", usage)
@@ -134,9 +138,6 @@ class Recalling:
             seconds = self._settings.recall_seconds
             raise AnswerUnusable(f"the model did not answer within {seconds:g} s") from None
 
-    def _is_fresh(self, memory: Memory) -> bool:
-        return _mark(memory) not in self._known
-
     def _ask(self, model: Model, memories: list[Memory]) -> tuple[list[Memory], Usage]:
         return choose(
             model,
@@ -151,7 +152,7 @@ class Recalling:
 def _mark(memory: Memory) -> Surfaced:
     """Return what tells this state of a memory from a later one, also from one edited by hand."""
     changed = max(memory.when or _EARLIEST, memory.modified or _EARLIEST)
-    return Surfaced(_utf8(memory.slug), changed.isoformat(timespec="milliseconds"))
+    return Surfaced(mask_credentials(_utf8(memory.slug)), changed.isoformat(timespec="milliseconds"))
 
 
 def _entry(memory: Memory, now: datetime, stale_after_days: float) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from mewcode_magic.credentials import mask_credentials
+
 __all__ = ["loses_text", "restates"]
 
 SHRINK_CHARS = 200
@@ -66,7 +68,8 @@ def loses_text(body: str, standing: str) -> str:
     """Return why `body` must not replace `standing`, or ""."""
     placeholder = _PLACEHOLDER.search(body)
     if placeholder and placeholder[0] not in standing:
-        return f"its body holds {placeholder[0].strip()!r}, which would replace what it stands for"
+        words = mask_credentials(placeholder[0].strip())
+        return f"its body holds {words!r}, which would replace what it stands for"
     if len(standing) > SHRINK_CHARS and len(body) < SHRINK_RATIO * len(standing):
         return (
             f"its body would shrink from {len(standing):,} to {len(body):,} characters; what is to go is "

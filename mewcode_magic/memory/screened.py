@@ -23,7 +23,7 @@ class Found:
 
     kind: str
     part: str
-    """The name, the description, the body or the frontmatter, which here is its other keys."""
+    """The name, the description, the body, the file name or the frontmatter, which here is its other keys."""
     line: int
     """Of that part, counted from 1."""
 
@@ -71,11 +71,12 @@ class Screen:
         return seen[1]
 
     def sendable(self, memory: Memory) -> Memory:
-        """Return a memory with masks for the credentials in its name, description and body."""
+        """Return a memory with masks for the credentials in its name, description, body and path."""
         if not self.found(memory):
             return memory
         name, description, body = map(mask_credentials, (memory.name, memory.description, memory.body))
-        return replace(memory, name=name, description=description, body=body)
+        path = memory.path and Path(mask_credentials(str(memory.path)))
+        return replace(memory, name=name, description=description, body=body, path=path)
 
     def problems(self, places: MemoryPlaces) -> list[Problem]:
         """Return the files in which something looks like a credential.
@@ -113,6 +114,8 @@ def _found(memory: Memory, *, known: str = "") -> list[Found]:
 def _parts(memory: Memory) -> dict[str, str]:
     """Return the texts of a memory by what they are called."""
     parts = {"name": memory.name, "description": memory.description, "body": memory.body}
+    if memory.file_slug:
+        parts["file name"] = memory.file_slug
     if memory.extra or memory.source:
         parts["frontmatter"] = write_document(replace(memory, name="", description="", body=""))
     return parts

@@ -135,7 +135,7 @@ class MemoryStore:
             room -= excess
 
     def sendable(self, memory: Memory) -> Memory:
-        """Return a memory as it may be sent: with masks for the credentials in name, description and body.
+        """Return a memory as it may be sent: with masks for the credentials in its texts and its path.
 
         Files change by hand. One that did not change since is not looked through again.
         """
@@ -234,7 +234,8 @@ class MemoryStore:
                         self._refuse_if_changed(if_unchanged)
                     if not force:
                         stays = standing is not None and standing.place == PLACE_OF[memory.type]
-                        refuse_credentials(memory, standing if stays else None)
+                        given = memory if at is None else replace(memory, file_slug=at)
+                        refuse_credentials(given, standing if stays else None)
                     saved = self._save(memory, standing, rename=rename_if_taken, at=at)
                     notes = [*saved.notes, *self._settle(places)]
                     if force and (found := self._screen.found(saved.memory)):

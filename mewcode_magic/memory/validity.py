@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import InvalidMemory
 from mewcode_magic.memory.document import write_document
 from mewcode_magic.memory.folder import MAX_BYTES
@@ -51,11 +52,13 @@ def validate(memory: Memory) -> None:
         raise InvalidMemory(
             f"a memory needs a name, a description and a body; it has no {' and no '.join(missing)}"
         )
+    name = mask_credentials(memory.name)
     if len(write_document(memory).encode()) > MAX_BYTES:
-        raise InvalidMemory(f"the memory {memory.name!r} is larger than {MAX_BYTES >> 20} MiB; shorten it")
+        raise InvalidMemory(f"the memory {name!r} is larger than {MAX_BYTES >> 20} MiB; shorten it")
     if line := next((line for line in memory.body.split("\n") if _PLACEHOLDER.fullmatch(line)), ""):
+        words = mask_credentials(line.strip())
         raise InvalidMemory(
-            f"the body of {memory.name!r} holds {line.strip()!r}, which would replace what it stands for; "
+            f"the body of {name!r} holds {words!r}, which would replace what it stands for; "
             "give the whole body"
         )
 

@@ -444,6 +444,27 @@ def test_credential_is_neither_written_nor_told(store: MemoryStore, text: str, v
 LONG = "The warehouse is called Snowdrift. " * 10
 
 
+TOKEN = "sk-ant-" + "a1B2c3D4e5F6g7H8i9J0"
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"name": f"deploy {TOKEN}", "body": "The host.\n[rest unchanged]"},
+        {"name": f"deploy {TOKEN}", "body": "x" * (1 << 20)},
+        {"name": f"deploy {TOKEN}", "body": ""},
+        {"name": f"deploy {TOKEN}", "action": "delete"},
+        {"action": f"create {TOKEN}"},
+        {"name": {TOKEN: 1}},
+        {"name": "snowdrift", "body": f"The warehouse is called Snowdrift. [{TOKEN} unchanged] It is cold."},
+    ],
+)
+def test_refusal_for_any_reason_tells_no_credential(store: MemoryStore, operation: dict[str, Any]) -> None:
+    store.save(Memory("snowdrift", "about the warehouse", "project", LONG))
+    (refused,) = run(store, [POLARS | operation]).refused
+    assert TOKEN not in refused
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -141,6 +141,24 @@ def test_sendable_masks_the_texts_and_leaves_the_file(store: MemoryStore, by_han
     assert by_hand.read_bytes() == before
 
 
+def test_credential_in_a_file_name_is_listed_and_masked_wherever_it_would_be_sent(
+    project: Path, home: Path
+) -> None:
+    write(home / f"memory/{KEY}.md", "---\nname: zebra\ndescription: d\ntype: user\n---\n\nIt is striped.")
+    model = Scripted(["answer"] * 2)
+    mew = Mew(project, home, model=model)
+    assert [p.text for p in mew.memory.check() if "AWS access key in the file name" in p.text]
+    events = list(mew.ask("a striped zebra?"))
+    sent = orjson.dumps([r.messages for r in model.requests]).decode()
+    assert "It is striped." in sent
+    list(mew.ask("a striped zebra?"))
+    session = mew.session
+    assert [len(message.recalled) for message in session.messages] == [1, 0, 0, 0]
+    mew.close()
+    for told in (str(events), sent, session.path.read_text("utf-8")):
+        assert KEY not in told
+
+
 def test_sendable_follows_the_file(store: MemoryStore, by_hand: Path) -> None:
     store.sendable(store.list()[0])
     write(by_hand, f"---\nname: n\ndescription: d\ntype: user\n---\nNow {OTHER}.")

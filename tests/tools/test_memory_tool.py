@@ -174,7 +174,11 @@ def test_credential_is_written_by_no_command(context: ToolContext) -> None:
     last = len(done(context, "view", path=path).split("\n")) - 1
     told = refused(context, "insert", path=path, insert_line=last, insert_text=secret)
     assert "credential" in told
-    assert [secret in m.body for m in context.memory.list()] == [False]
+    named = "---\nname: n\ndescription: d\n---\n\nText."
+    assert "credential" in refused(context, "create", path=f"/memories/user/{secret}.md", file_text=named)
+    for new in (f"/memories/project/{secret}.md", f"/memories/project/{secret}/ci.md"):
+        assert "credential" in refused(context, "rename", old_path=path, new_path=new)
+    assert [secret in f"{m.slug} {m.body}" for m in context.memory.list()] == [False]
 
 
 def test_str_replace_edits_the_file_and_shows_the_change(context: ToolContext) -> None:
