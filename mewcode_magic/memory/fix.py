@@ -103,11 +103,13 @@ def _completed(folder: MemoryFolder, memory: Memory) -> str:
     if memory.path is None or memory.body.startswith("---"):  # a frontmatter without an end, or none at all
         return ""
     standing, clean = folder.read(memory.path)
+    now, before = read_document(standing, memory.slug, memory.place)
+    if now != memory:  # changed since the folder was read
+        return ""
     dated = memory.updated or memory.created
     whole = replace(memory, updated=memory.updated if dated else memory.modified)
     validate(whole)
     text = write_document(whole)
-    _, before = read_document(standing, memory.slug, memory.place)
     again, after = read_document(text, memory.slug, memory.place)
     header = _header(standing)
     said = whole if memory.description in header else replace(whole, description="")

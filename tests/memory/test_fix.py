@@ -115,6 +115,16 @@ def test_a_frontmatter_is_mended_only_where_no_word_is_lost(
         assert path.read_bytes() == data
 
 
+def test_a_file_edited_since_it_was_read_is_left_as_it_is(store: MemoryStore, project: Path) -> None:
+    file = write(project / ".mewcode/memory/host.md", "The host is tokyo-3.\n")
+    before = file.stat()
+    assert store.list()
+    file.write_text("The host is osaka-7.\n", encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # as some tools that sync do
+    store.fix()
+    assert file.read_text(encoding="utf-8") == "The host is osaka-7.\n"
+
+
 def test_an_expired_memory_goes_to_the_trash_and_comes_back(store: MemoryStore, home: Path) -> None:
     path = write(home / "memory/old.md", FRONT.format("old", "user\nexpires: 2020-01-01", "Old."))
     data = path.read_bytes()
