@@ -10,7 +10,7 @@ PACKAGE = Path(mewcode_magic.__file__).parent
 # From the bottom up. Names in one line do not import one another. `__init__` is what every import runs first;
 # its one arrow upwards is `load_ipython_extension`, which IPython calls.
 LAYERS = [
-    ["__init__", "errors", "messages", "clock", "prompts", "background"],
+    ["__init__", "errors", "messages", "clock", "prompts", "background", "words"],
     ["files", "events"],
     ["config", "project", "credentials"],
     ["sessions", "memory", "instructions", "kernel", "reading"],

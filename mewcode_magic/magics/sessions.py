@@ -47,23 +47,31 @@ class SessionMagics(MewMagics):
     @takes_words(
         option("--all", action="store_true", help=f"List all of them, not only the {LISTED} latest."),
         option("--days", type=_days, metavar="N", help="For clean: days without activity, 1 or more."),
-        option("what", nargs="*", help="new | show ID | rename ID TITLE | rm ID | clean; without: the list."),
+        option(
+            "what",
+            nargs="*",
+            help="search TEXT | new | show ID | rename ID TITLE | rm ID | clean; without: the list.",
+        ),
     )
     def sessions(self, options: Namespace, words: list[str]) -> None:
         """List the sessions of this project, or do something with one.
 
-        new closes the open session and begins another; show prints one; rename gives one a title; rm moves
-        one to the trash; clean moves those there that were inactive for long. ID is an id, the beginning of
-        one, or a number of the list last shown.
+        search finds sessions by what was said in them; new closes the open session and begins another; show
+        prints one; rename gives one a title; rm moves one to the trash; clean moves those there that were
+        inactive for long. ID is an id, the beginning of one, or a number of the list last shown.
         """
         word, rest = sub_word(
-            "sessions", words, {"new": "", "show": "ID", "rename": "ID TITLE", "rm": "ID", "clean": ""}
+            "sessions",
+            words,
+            {"search": "TEXT", "new": "", "show": "ID", "rename": "ID TITLE", "rm": "ID", "clean": ""},
         )
         if options.days and word != "clean":
             raise CommandError("%sessions: --days goes with clean: %sessions clean --days N")
         if options.all and word:
             raise CommandError("%sessions: --all goes with the list: %sessions --all")
         match word:
+            case "search":
+                self._search(rest)
             case "new":
                 self._new()
             case "show":
@@ -108,6 +116,23 @@ class SessionMagics(MewMagics):
         self._listed = ids if widget else ids[:most]
         if any(info.messages is None for info in every):
             fill_counts(self.mew.sessions, then=widget.refresh if widget else None)
+
+    def _search(self, text: str) -> None:
+        from mewcode_magic.render import found_table
+
+        if not any(character.isalnum() for character in text):
+            raise CommandError(f"%sessions search needs a word of letters or digits, not {text!r}")
+        notes: list[str] = []
+        found = self.mew.sessions.search(text, limit=LISTED, tell=notes.append)
+        if found:
+            self._listed = [one.info.id for one in found]
+            notes.append("Go on with one: %resume NUMBER; look into one: %sessions show NUMBER")
+        if missing := [word for one in found[:1] for word in one.missing]:
+            words = ", ".join(missing)
+            notes.append(f"No session holds all of it; the first is without: {words}.")
+        if len(found) == LISTED:
+            notes.append(f"These are the {LISTED} that fit best; more words narrow it down.")
+        self.screen.show_table(found_table(found, text, current_id=self.mew.session.id, notes=notes))
 
     def _widget(self, numbered: Sequence[str], hides: str) -> SessionList:
         from mewcode_magic.render import transcript_text

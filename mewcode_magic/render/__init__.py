@@ -4,7 +4,13 @@ from mewcode_magic.render.display import Handle, Output, View, output_for
 from mewcode_magic.render.lines import quiet_line, told, undo_of
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.table import Cell, Column, Table
-from mewcode_magic.render.tables import context_table, memories_table, sessions_table, status_table
+from mewcode_magic.render.tables import (
+    context_table,
+    found_table,
+    memories_table,
+    sessions_table,
+    status_table,
+)
 from mewcode_magic.render.transcript import transcript_text, transcript_view
 from mewcode_magic.render.turn import Stopped, outcome_of, show_turn
 
@@ -17,6 +23,7 @@ __all__ = [
     "Table",
     "View",
     "context_table",
+    "found_table",
     "memories_table",
     "outcome_of",
     "output_for",

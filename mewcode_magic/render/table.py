@@ -13,9 +13,6 @@ from mewcode_magic.render.text import clean, fit, line, width
 __all__ = ["Cell", "Column", "Table"]
 
 _GAP = "  "
-_NARROWEST = 12
-"""Cells that a column keeps in a narrow terminal if its texts may be cut."""
-
 _DETAIL_LIMIT = 20_000
 """Characters of a text that opens; a front end is slow with more."""
 
@@ -42,13 +39,14 @@ class Column:
     """A column: its heading, and how it behaves where there is little room.
 
     `whole`: its texts are neither cut nor broken. `spare`: a narrow terminal leaves it out, the last such
-    column first.
+    column first. `least`: cells that it keeps in a narrow terminal if its texts may be cut.
     """
 
     title: str
     right: bool = False
     whole: bool = False
     spare: bool = False
+    least: int = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ class Table:
 
 def _least(sizes: dict[int, int], used: dict[int, Column]) -> int:
     gaps = len(_GAP) * (len(used) - 1)
-    return gaps + sum(sizes[i] if column.whole else min(sizes[i], _NARROWEST) for i, column in used.items())
+    return gaps + sum(sizes[i] if column.whole else min(sizes[i], column.least) for i, column in used.items())
 
 
 def _narrow(sizes: dict[int, int], used: dict[int, Column], limit: int) -> None:
@@ -139,9 +137,11 @@ def _narrow(sizes: dict[int, int], used: dict[int, Column], limit: int) -> None:
     room = limit - len(_GAP) * (len(used) - 1)
     while sum(sizes[i] for i in used) > room:
         widest = max(
-            (i for i, column in used.items() if not column.whole), key=sizes.__getitem__, default=None
+            (i for i, column in used.items() if not column.whole and sizes[i] > column.least),
+            key=sizes.__getitem__,
+            default=None,
         )
-        if widest is None or sizes[widest] <= _NARROWEST:
+        if widest is None:
             return
         sizes[widest] -= 1
 

@@ -14,9 +14,13 @@ from mewcode_magic.memory import PLACES, Memory, MemoryStore
 from mewcode_magic.memory.index import parsed
 from mewcode_magic.render.lines import tokens_in_words
 from mewcode_magic.render.table import Cell, Column, Table
-from mewcode_magic.sessions import SessionInfo
+from mewcode_magic.render.text import line
+from mewcode_magic.sessions import Found, SessionInfo
 
-__all__ = ["context_table", "memories_table", "sessions_table", "status_table"]
+__all__ = ["context_table", "found_table", "memories_table", "sessions_table", "status_table"]
+
+_SAID_BY = {"user": "you", "assistant": "agent", "tool_result": "a tool"}
+"""Who speaks in a passage; titles and summaries go by their own names."""
 
 
 def sessions_table(infos: Sequence[SessionInfo], *, current_id: str = "", notes: Sequence[str] = ()) -> Table:
@@ -49,6 +53,41 @@ def sessions_table(infos: Sequence[SessionInfo], *, current_id: str = "", notes:
             for number, info in enumerate(infos, 1)
         ],
         empty="No sessions yet. Begin one: %agent hello",
+        notes=notes,
+    )
+
+
+def found_table(
+    found: Sequence[Found], text: str, *, current_id: str = "", notes: Sequence[str] = ()
+) -> Table:
+    """Return what a search for `text` found, numbered from 1, with the hits in each passage marked."""
+    return Table(
+        columns=(
+            Column("#", right=True, whole=True),
+            Column("Title"),
+            Column("Passage", least=40),
+            Column("Said by", whole=True, spare=True),
+            Column("Hits", right=True, whole=True),
+            Column("Last active", whole=True, spare=True),
+            Column("Id", whole=True, spare=True),
+        ),
+        rows=[
+            (
+                Cell(str(number)),
+                Cell(
+                    one.info.title,
+                    hover=one.info.summary,
+                    marks=("open here",) if one.info.id == current_id else (),
+                ),
+                Cell(_marked(one.passage, one.marks)),
+                Cell(_SAID_BY.get(one.role, one.role)),
+                _count(one.hits),
+                _time(one.info.last_active),
+                Cell(one.info.id),
+            )
+            for number, one in enumerate(found, 1)
+        ],
+        empty=f"No session holds {line(text, 80)!r}, nor any of its words.",
         notes=notes,
     )
 
@@ -132,6 +171,15 @@ def status_table(status: Status) -> Table:
         columns=(Column("", whole=True), Column("", whole=True)),
         rows=[(Cell(name), Cell(text)) for name, text in lines.items()],
     )
+
+
+def _marked(passage: str, marks: Sequence[tuple[int, int]]) -> str:
+    """Return a passage with »« around each hit: a terminal shows them, and so does a saved notebook."""
+    parts, done = [], 0
+    for begin, end in marks:
+        parts += [passage[done:begin], "»", passage[begin:end], "«"]
+        done = end
+    return "".join([*parts, passage[done:]])
 
 
 def _when(memory: Memory) -> datetime:

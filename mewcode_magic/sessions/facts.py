@@ -24,7 +24,17 @@ from mewcode_magic.sessions.records import (
     text_of,
 )
 
-__all__ = ["Facts", "Seen", "moment", "one_line", "skim", "survey", "time_of_id", "title_of"]
+__all__ = [
+    "Facts",
+    "Seen",
+    "moment",
+    "one_line",
+    "skim",
+    "survey",
+    "time_of_id",
+    "title_of",
+    "without_wrappers",
+]
 
 TITLE_LENGTH = 50
 
@@ -188,14 +198,16 @@ def _text(content: Any) -> str:
 
 
 def title_of(prompt: str) -> str | None:
-    """Return a title made of what the user typed, at most 50 characters; None if that is nothing.
+    """Return a title made of what the user typed, at most 50 characters; None if that is nothing."""
+    title = one_line(without_wrappers(prompt).lstrip()[:1_000])
+    return (title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1] + "…") or None
 
-    Some programs record blocks of their own in front of it.
-    """
+
+def without_wrappers(prompt: str) -> str:
+    """Return what the user typed: some programs record blocks of their own in front of it."""
     while wrapper := _WRAPPER.match(prompt):
         prompt = prompt[wrapper.end() :]
-    title = one_line(prompt.lstrip()[:1_000])
-    return (title if len(title) <= TITLE_LENGTH else title[: TITLE_LENGTH - 1] + "…") or None
+    return prompt
 
 
 def time_of_id(session_id: str) -> float | None:

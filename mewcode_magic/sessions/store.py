@@ -6,6 +6,7 @@
                                              time, or session_YYYYMMDD_HHMMSS_xxxx in the typed dialect
     <project>/.mewcode/sessions/ID.meta      a cache of what the list shows of it
     <project>/.mewcode/sessions/ID.lock      held, and names its holder, while the session is open
+    <project>/.mewcode/sessions/.search.sqlite  a cache of which words were said where
     <project>/.mewcode/sessions/.trash/      deleted ones, as old as their deletion
 """
 
@@ -17,7 +18,7 @@ import os
 import shutil
 import time
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from mewcode_magic.files import Lock, shown, storage_errors
 from mewcode_magic.messages import Message
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.facts import Facts, moment, one_line, survey
+from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
 from mewcode_magic.sessions.listing import (
     SessionFile,
@@ -114,6 +116,23 @@ class SessionStore:
         from difflib import get_close_matches
 
         raise self._not_found(text, get_close_matches(text[:100], ids, cutoff=0.5))
+
+    def search(
+        self, text: str, *, limit: int = 20, tell: Callable[[str], object] | None = None
+    ) -> builtins.list[Found]:
+        """Return at most `limit` sessions in which words of `text` were said, the best first.
+
+        Those that hold all the words; if there are none, those that hold some. The words are data, nothing
+        in them is an operator. The first search reads all files and leaves an index beside them, which later
+        ones bring up to date. `tell` is called with one line if it cannot be used.
+
+        Raises:
+            StorageError: the folder cannot be read.
+            SessionError: this Python's SQLite was built without FTS5.
+        """
+        from mewcode_magic.sessions.search import search_sessions  # it needs SQLite
+
+        return search_sessions(self.folder, text, limit=limit, tell=tell)
 
     def cleanup(self, max_age_days: float | None = None) -> builtins.list[str]:
         """Move the sessions that were inactive for `max_age_days` to the trash, and return their ids.

@@ -14,6 +14,7 @@ from mewcode_magic.tools.propose_cell import ProposeCell
 from mewcode_magic.tools.read_file import ReadFile
 from mewcode_magic.tools.remember import Remember
 from mewcode_magic.tools.run_python import RunPython
+from mewcode_magic.tools.search_sessions import SearchSessions
 from mewcode_magic.tools.tool import CallStopped, Tool, ToolContext, ToolResult, ToolRun
 from mewcode_magic.tools.write_file import WriteFile
 
@@ -32,6 +33,7 @@ __all__ = [
     "ReadFile",
     "Remember",
     "RunPython",
+    "SearchSessions",
     "Tool",
     "ToolContext",
     "ToolResult",
@@ -56,4 +58,5 @@ def all_tools(settings: MewCode) -> list[Tool]:
         Bash(),
         Glob(),
         Grep(),
+        SearchSessions(),
     ]

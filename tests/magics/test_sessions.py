@@ -147,7 +147,11 @@ def test_resume_bears_a_time_beyond_the_calendar(
         ("%resume a\0b", SessionNotFound, "there is no session"),
         ("%resume one two", CommandError, "takes one id or number"),
         ("%resume --frok x", CommandError, "no option --frok; it has --fork, --help"),
-        ("%sessions shwo 1", CommandError, "does not know 'shwo'; it knows new, show ID"),
+        ("%sessions shwo 1", CommandError, "does not know 'shwo'; it knows search TEXT, new, show ID"),
+        ("%sessions search", CommandError, "needs more: %sessions search TEXT"),
+        ("%sessions search ''", CommandError, "needs more: %sessions search TEXT"),
+        ("%sessions search 😀 ?!", CommandError, "needs a word of letters or digits, not '😀 ?!'"),
+        ("%sessions search --all x", CommandError, "--all goes with the list"),
         ("%sessions show", CommandError, "needs more: %sessions show ID"),
         ("%sessions rename x", CommandError, "needs a title"),
         ("%sessions new x", CommandError, "takes nothing more"),
@@ -201,6 +205,51 @@ def test_show_prints_the_conversation(run: Any, write: Any) -> None:
     assert ran.error is None
     assert ran.text.index("what is <b>this</b>") < ran.text.index("and that?")
     assert "\x1b" not in ran.text
+
+
+def test_search_shows_passages_with_numbers_to_go_on_with(run: Any, write: Any) -> None:
+    best = write("why did the <b>churn</b>\x1b[31m model change?", when=time.time() - 100)
+    write("something else")
+    ran = run("%sessions search churn models")
+    assert ran.error is None
+    lines = ran.text.splitlines()
+    assert lines[2].startswith("1")
+    assert "the <b>»churn«</b>" in lines[2]
+    assert "you" in lines[2]
+    assert "\x1b" not in ran.text
+    assert "%resume NUMBER" in lines[3]
+    assert run("%resume 1").text.startswith(f"Resumed {best}")
+
+
+def test_search_without_a_hit_says_so_and_keeps_the_list_last_shown(run: Any, write: Any) -> None:
+    session_id = write("hello")
+    run("%sessions")
+    ran = run("%sessions search 'churn model'")
+    assert ran.error is None
+    assert ran.text == "No session holds 'churn model', nor any of its words.\n"
+    assert run("%resume 1").text.startswith(f"Resumed {session_id}")
+
+
+def test_search_says_which_words_the_best_is_without(run: Any, write: Any) -> None:
+    write("the churn model")
+    assert (
+        "No session holds all of it; the first is without: polars."
+        in run("%sessions search churn model polars").text
+    )
+
+
+def test_search_says_that_its_index_could_not_be_used(run: Any, write: Any, project: Path) -> None:
+    write("the churn model")
+    (project / ".mewcode" / "sessions" / ".search.sqlite").mkdir()
+    ran = run("%sessions search churn")
+    assert ran.error is None
+    assert "the »churn« model" in ran.text
+    assert "could not be used" in ran.text
+
+
+def test_search_marks_the_session_that_is_open(run: Any) -> None:
+    run("%agent what is churn?")
+    assert "(open here) what is churn?" in run("%sessions search churn").text
 
 
 def test_rename_keeps_the_words_of_the_title(run: Any, write: Any, project: Path) -> None:

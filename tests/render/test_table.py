@@ -38,6 +38,14 @@ def test_narrow_text_cuts_names_and_leaves_spare_columns_out_but_keeps_ids_whole
     ]
 
 
+def test_column_keeps_the_cells_that_it_needs_at_least() -> None:
+    columns = (Column("Name"), Column("Passage", least=20), Column("Id", whole=True, spare=True))
+    row = ("a very long name indeed", "a passage that is much longer than all", "20261129-101010-abcd")
+    assert Table(columns, [tuple(map(Cell, row))]).text(36).split("\n")[2] == (
+        "a very long n…  a passage that is m…"
+    )
+
+
 @given(st.lists(st.tuples(*[st.text("ab日 \n\t<", max_size=40)] * 2), min_size=1), st.integers(40, 120))
 def test_text_never_is_wider_than_asked(texts, limit: int) -> None:
     rows = [("1", name, note, "x2") for name, note in texts]

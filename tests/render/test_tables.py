@@ -5,8 +5,8 @@ from pathlib import Path
 from mewcode_magic.app import Mew
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore
-from mewcode_magic.render import context_table, memories_table, sessions_table, status_table
-from mewcode_magic.sessions import SessionInfo
+from mewcode_magic.render import context_table, found_table, memories_table, sessions_table, status_table
+from mewcode_magic.sessions import Found, SessionInfo
 
 NOW = datetime.now(UTC)
 
@@ -57,6 +57,20 @@ def test_a_narrow_terminal_keeps_number_title_last_activity_and_id() -> None:
 
 def test_no_sessions_is_a_sentence() -> None:
     assert sessions_table([]).text() == "No sessions yet. Begin one: %agent hello"
+
+
+def test_found_sessions_show_their_passage_with_the_hits_marked() -> None:
+    found = [Found(session(1), "tool_result", "…the <i>churn</i> model", ((8, 13), (18, 23)), 12)]
+    table = found_table(found, "churn model")
+    assert "…the <i>»churn«</i> »model«" in table.text(140)
+    assert "&lt;i&gt;»churn«&lt;/i&gt;" in table.html()
+    narrow = table.text(80).split("\n")
+    assert all(len(line) <= 80 for line in narrow)
+    assert "»churn«" in narrow[2]
+
+
+def test_nothing_found_is_a_sentence_in_one_line() -> None:
+    assert found_table([], "a\nb\x1b").text() == "No session holds 'a b␛', nor any of its words."
 
 
 def test_memories_are_marked_where_the_agent_does_not_see_them_as_they_are(project, home) -> None:
