@@ -97,23 +97,29 @@ class Conversation:
         """
         session = self.session
         session.refresh()
-        recalling = Recalling(
-            prompt,
-            self._memory,
-            surfaced=[s for m in session.messages for s in m.recalled],
-            settings=self._settings,
-            now=datetime.now(UTC),
-            model=side,
-        )
-        notices, front = self._pending()
         stopped: KeyboardInterrupt | None = None
+        failure, waiting = "", self.notices
+        notices: list[str] = []
+        front = self._front
         try:
-            recall = recalling.result()
-        except KeyboardInterrupt as error:
+            recalling = Recalling(
+                prompt,
+                self._memory,
+                surfaced=[s for m in session.messages for s in m.recalled],
+                settings=self._settings,
+                now=datetime.now(UTC),
+                model=side,
+            )
+            notices, front = self._pending()
+            waiting = []
+            try:
+                recall = recalling.result()
+            except MewCodeError as error:  # what memory cannot give must not cost the answer
+                failure, recall = str(error), Recall([], [], "", why=str(error))
+        except KeyboardInterrupt as error:  # the prompt is kept, and what could not be told now waits
             stopped, recall = error, Recall([], [], "", why="the user stopped it")
-        except MewCodeError as error:  # what memory cannot give must not cost the answer
-            recall = Recall([], [], "", why=str(error))
-            yield Notice(f"No memory was recalled: {error}")
+        if failure:
+            yield Notice(f"No memory was recalled: {failure}")
         injected: list[Block] = [{"type": "text", "text": recall.text}] if recall.text else []
         if notices:
             injected.append(notice_block(notices))
@@ -128,7 +134,7 @@ class Conversation:
                 cell=cell,
             )
         )
-        self._front, self._recall, self.notices = front, recall, []
+        self._front, self._recall, self.notices = front, recall, waiting
         if recall.surfaced:
             yield Recalled(tuple(recall.surfaced), recall.by)
 

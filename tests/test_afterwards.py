@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 import pytest
+from memory_files import write
 
 from mewcode_magic.app import Mew
 from mewcode_magic.config import MewCode
@@ -246,25 +247,33 @@ def test_context_says_why_nothing_was_recalled(make: Callable[..., Mew]) -> None
     assert note == "none fits; chosen by a model from 1"
 
 
-def test_interrupt_during_recall_keeps_the_prompt_and_the_next_turn_works(make: Callable[..., Mew]) -> None:
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of what was stopped half-way
+@pytest.mark.parametrize("seconds", [0, 0.001, 0.01, 0.3])  # while the request is prepared, or waits
+def test_interrupt_during_recall_keeps_the_prompt_and_the_next_turn_works(
+    make: Callable[..., Mew], project: Path, seconds: float
+) -> None:
     class Interrupting(Scripted):
         def query(self, query: Query) -> Reply:
             if query.kind == "recall":
-                time.sleep(0.3)
+                time.sleep(seconds)
                 os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(5)
+                time.sleep(2)
             return super().query(query)
 
     model = Interrupting(["answer"])
     mew = make(model)
     mew.memory.save(Memory(name="zebra", description="about stripes", type="project", body="It is striped."))
+    for number in range(60):  # which take some time to be told of
+        write(project / f".mewcode/memory/{number}.md", f"---\nname: {number}\n---\nNumber {number}.")
     events: list[Event] = []
     with pytest.raises(KeyboardInterrupt):
         events.extend(mew.ask("zebra?"))
     assert ended(events).stop == "interrupted"
     assert [message.text() for message in mew.session.messages] == ["zebra?"]
-    mew.memory.delete("zebra")
+    mew.memory.save(Memory(name="lion", description="about manes", type="project", body="It has a mane."))
+    mew.settings.recall = False
     assert TextDelta("answer") in ask(mew, "again")
+    assert "New project memory 'lion'" in sent(model)
 
 
 # --- the session before

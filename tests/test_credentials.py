@@ -34,6 +34,38 @@ def test_credential_is_found_and_nothing_of_it_is_left(text: str, value: str) ->
     assert not any(line in masked for line in value.split("\n") if len(line) > 3)
 
 
+INTERRUPTED = """
+import importlib.abc, os, signal, sys, time
+from mewcode_magic.credentials import mask_credentials
+
+class Stop(importlib.abc.MetaPathFinder):
+    seen = set()
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("detect_secrets") and name not in self.seen:
+            self.seen.add(name)
+            if len(self.seen) == int(sys.argv[1]):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.05)  # in which the interrupt arrives
+
+sys.meta_path.insert(0, Stop())
+try:
+    mask_credentials(sys.argv[2])
+except KeyboardInterrupt:
+    print("stopped, then", mask_credentials(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("modules", [1, 3, 8, 15, 25])
+def test_interrupt_while_the_library_is_imported_leaves_it_usable(modules: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(modules), f"the key is {ACCESS_KEY}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "stopped, then the key is [credential: AWS access key]\n"
+
+
 @pytest.mark.parametrize("text", LOOKALIKES)
 def test_lookalike_is_left_alone(text: str) -> None:
     assert find_credentials(text) == []

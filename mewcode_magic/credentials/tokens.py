@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from mewcode_magic.background import in_background
 from mewcode_magic.credentials.value import Value, is_placeholder
 
 __all__ = ["find_private_keys", "find_tokens"]
@@ -128,6 +129,14 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Return the kinds of tokens with their patterns."""
+    # In a thread, which no interrupt reaches: its modules import one another, and after an import that was
+    # stopped half-way they cannot be imported any more.
+    known = in_background(_known_patterns, name="patterns").result()
+    return [*((kind, re.compile(pattern, re.ASCII)) for kind, pattern in OURS.items()), *known]
+
+
+def _known_patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """Return what detect-secrets knows."""
     showing = warnings.showwarning
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.plugins.base import RegexBasedDetector
@@ -137,13 +146,12 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     ):  # the package has the process's warnings logged, where none is seen
         logging.captureWarnings(False)
     plugins: Iterable[Any] = get_mapping_from_secret_type_to_class().values()
-    known = [
+    return [
         (_named(plugin.secret_type), pattern)
         for plugin in plugins
         if issubclass(plugin, RegexBasedDetector) and plugin.__name__ not in LEFT_OUT
         for pattern in plugin.denylist
     ]
-    return [(kind, re.compile(pattern, re.ASCII)) for kind, pattern in OURS.items()] + known
 
 
 def _named(secret_type: str) -> str:
