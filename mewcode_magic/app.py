@@ -234,6 +234,10 @@ class Mew:
         self._turn = self._run(prompt, self._models.main(model), [self._last_error()] if fix else [])
         return self._turn
 
+    def use(self, model: Model | str | None) -> None:
+        """Let `model` answer from the next turn on: a model object, a name, or None for the setting's."""
+        self._models = Models(model, settings=self.settings)
+
     def _last_error(self) -> Block:
         cell = None if self._activity is None else self._activity.last_error
         if cell is None:

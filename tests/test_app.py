@@ -462,6 +462,27 @@ def test_model_given_for_one_prompt_answers_that_prompt_alone(mew: Mew) -> None:
     assert ask(mew, "three")[-1].model == "scripted"
 
 
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [(Scripted(["other"], name="other"), "other"), ("offline", "offline"), (None, "offline")],
+)
+def test_model_exchanged_between_turns_answers_the_next_in_the_same_conversation(
+    mew: Mew, model: Scripted | str | None, name: str
+) -> None:
+    ask(mew, "one")
+    mew.use(model)
+    assert ask(mew, "two")[-1].model == name
+    assert [m.role for m in mew.session.messages] == ["user", "assistant"] * 2
+
+
+def test_model_exchanged_during_a_turn_leaves_that_turn_to_the_one_that_began_it(mew: Mew) -> None:
+    turn = mew.ask("one")
+    next(turn)
+    mew.use(Scripted(["other"], name="other"))
+    assert list(turn)[-1].model == "scripted"
+    assert ask(mew, "two")[-1].model == "other"
+
+
 @pytest.mark.parametrize("prompt", ["", "  \n"])
 def test_blank_prompt_is_refused_before_anything_is_recorded(mew: Mew, prompt: str) -> None:
     with pytest.raises(ValueError, match="text"):
