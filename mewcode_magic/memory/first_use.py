@@ -2,7 +2,7 @@
 
 ::
 
-    {"/work/sales": {"first_use": "2026-11-29T10:00:00+00:00", "memories": ["fiscal-year", "crm"]}}
+    {"/home/me/sales": {"first_use": "2026-11-29T10:00:00+00:00", "memories": ["fiscal-year", "crm"]}}
 
 `memories` are the slugs of those in the project's folder that this home wrote, or that the user was told of:
 all others came from elsewhere, with a cloned repository or a pull. Older files have the time alone.

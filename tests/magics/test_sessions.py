@@ -87,7 +87,10 @@ def test_resume_goes_on_and_says_with_what(run: Any, project: Path) -> None:
     session_id = SessionStore(project).list()[0].id
     assert f"%resume {session_id} goes back" in run("%sessions new").text
     run("%agent something else")
-    ran = run(f"%resume {session_id[:-2]}")
+    ids = [info.id for info in SessionStore(project).list()]
+    lengths = range(1, len(session_id))
+    unique = next(n for n in lengths if sum(i.startswith(session_id[:n]) for i in ids) == 1)
+    ran = run(f"%resume {session_id[:unique]}")
     assert ran.text.startswith(f"Resumed {session_id}, 'my name is Bo': 2 messages, last active 20")
     assert "Your last prompt was: my name is Bo" in ran.text
     run("%agent and now?")
