@@ -1,6 +1,6 @@
 """What is displayed: turns, tables and transcripts, in notebooks, in runs with nobody there, in terminals."""
 
-from mewcode_magic.render.display import Handle, Output, View, output_for
+from mewcode_magic.render.display import output_for
 from mewcode_magic.render.lines import quiet_line, told, undo_of
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.table import Cell, Column, Table
@@ -13,6 +13,7 @@ from mewcode_magic.render.tables import (
 )
 from mewcode_magic.render.transcript import transcript_text, transcript_view
 from mewcode_magic.render.turn import Stopped, outcome_of, show_turn
+from mewcode_magic.render.view import Handle, Output, View
 
 __all__ = [
     "Cell",

@@ -2,22 +2,21 @@
 
 A kernel's front end can change what it shows, so a text grows in its place there. In a run with nobody there
 (nbconvert, papermill, nbval) each thing is displayed once, when it is final: nbval compares what was first
-shown. A terminal gets plain text as it comes.
+shown. Terminals are the matter of `terminal`.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import uuid
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from mewcode_magic.kernel import can_ask, is_kernel
-from mewcode_magic.render.text import clean
+from mewcode_magic.render.terminal import terminal_output
+from mewcode_magic.render.view import Output, View
 
-__all__ = ["Handle", "Output", "Stretch", "View", "output_for"]
+__all__ = ["output_for"]
 
 PAUSE = 0.1
 """Seconds between two updates of a growing text."""
@@ -26,67 +25,10 @@ SHARE = 4
 """The pause is also at least so many times what the last update took, so that a long text costs no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """One thing to show: `plain` for terminals and for front ends without HTML, and its richer form.
-
-    `html` and `markdown` are shown as they are: whoever builds a view escapes what is data.
-    """
-
-    plain: str
-    html: str = ""
-    markdown: str = ""
-
-    def bundle(self) -> dict[str, str]:
-        """Return the view by MIME type, as the display protocol takes it."""
-        rich = {"text/html": self.html, "text/markdown": self.markdown}
-        return {kind: text for kind, text in rich.items() if text} | {"text/plain": clean(self.plain)}
-
-
-class Handle(Protocol):
-    """A place in the output of the cell that it was opened in."""
-
-    def show(self, view: View, *, final: bool = True) -> None:
-        """Display `view` there, in place of what was displayed before; any thread may do so.
-
-        What is not final is displayed only where it can change.
-        """
-        ...
-
-
-class Stretch(Protocol):
-    """A place in the output for Markdown that grows."""
-
-    def add(self, text: str) -> None:
-        """Append to the text."""
-        ...
-
-    def end(self) -> None:
-        """Display the whole text; nothing is added any more."""
-        ...
-
-
-class Output(Protocol):
-    """The output of one shell's running cell."""
-
-    @property
-    def live(self) -> bool:
-        """Whether somebody sees it change: there a widget lives, and a growing text grows."""
-        ...
-
-    def open(self) -> Handle:
-        """Return a place in which nothing is displayed yet."""
-        ...
-
-    def stretch(self) -> Stretch:
-        """Return a place for a growing text."""
-        ...
-
-
 def output_for(shell: Any) -> Output:
     """Return the output of `shell`'s running cell; without a shell, standard output."""
     if not is_kernel(shell):
-        return _TerminalOutput()
+        return terminal_output()
     captured = type(shell.display_pub).__name__ == "CapturingDisplayPublisher"  # %%capture keeps each update
     return _KernelOutput(shell, live=can_ask(shell) and not captured)
 
@@ -100,6 +42,12 @@ class _KernelOutput:
 
     def stretch(self) -> _KernelStretch:
         return _KernelStretch(self.open(), live=self.live)
+
+    def wait(self) -> None:
+        """Show nothing: the front end marks the cell that runs."""
+
+    def rest(self) -> None:
+        """Show nothing either."""
 
 
 class _KernelHandle:
@@ -171,46 +119,3 @@ class _KernelStretch:
         if text := "".join(self._pieces[: self._painted]).strip():
             self._handle.show(View(text, markdown=safe_markdown(text)), final=final)
         self._due = began + max(PAUSE, SHARE * (time.monotonic() - began))
-
-
-class _TerminalOutput:
-    live = False
-
-    def open(self) -> _TerminalHandle:
-        return _TerminalHandle()
-
-    def stretch(self) -> _TerminalStretch:
-        return _TerminalStretch()
-
-
-class _TerminalHandle:
-    def __init__(self) -> None:
-        self._shown = ""
-
-    def show(self, view: View, *, final: bool = True) -> None:  # noqa: ARG002 - a line once printed stays
-        if view.plain != self._shown:
-            _write(view.plain + "\n")
-            self._shown = view.plain
-
-
-class _TerminalStretch:
-    def __init__(self) -> None:
-        self._last = ""
-
-    def add(self, text: str) -> None:
-        text = text if self._last else text.lstrip()
-        if text:
-            _write(text)
-            self._last = text[-1]
-
-    def end(self) -> None:
-        if self._last not in ("", "\n"):
-            _write("\n")
-            self._last = "\n"
-
-
-def _write(text: str) -> None:
-    """Print `text` as far as the terminal's encoding has its characters."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    sys.stdout.write(clean(text).encode(encoding, errors="replace").decode(encoding))
-    sys.stdout.flush()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Extraction, Memory, Saved
 from mewcode_magic.messages import Usage
 from mewcode_magic.render.code import code_html, shortened
-from mewcode_magic.render.display import View
 from mewcode_magic.render.text import clean, line
+from mewcode_magic.render.view import View
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
 
 __all__ = [
     "FAINT",
@@ -20,6 +24,7 @@ __all__ = [
     "arguments_of",
     "call_line",
     "closing_line",
+    "faint",
     "joined_view",
     "not_inserted",
     "outcome_view",
@@ -48,7 +53,8 @@ RESULT_LIMIT = 4_000
 def quiet_line(text: str) -> View:
     """Return one line beside the answer."""
     text = line(text)
-    return View(f"[{text}]", html=f'<div class="{NO_TEX}" style="{_LINE}">{escape(text)}</div>')
+    html = f'<div class="{NO_TEX}" style="{_LINE}">{escape(text)}</div>'
+    return View(f"[{text}]", html=html, styled=lambda: faint(text))
 
 
 def told(*lines: str) -> View:
@@ -81,20 +87,29 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     if state:
         head += f' <span style="color: {color}">{escape(state)}</span>'
     plain = f"[{name}: {arguments}{f' - {state}' if ended and state else ''}]"
+
+    def styled() -> RenderableType:
+        said = faint(f"{name} {arguments}".rstrip())
+        return (
+            said.append(f" {state}", style="red" if color == _ERROR else "dim") if ended and state else said
+        )
+
     if ended is None or not (ended.result.strip() or ended.detail):
-        return View(plain, html=f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>')
+        html = f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>'
+        return View(plain, html=html, styled=styled)
     inside = code_html(ended.detail, ended.language) if ended.detail else ""
     inside += code_html(shortened(clean(ended.result), RESULT_LIMIT)) if ended.result.strip() else ""
     html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
-    return View(plain, html=html)
+    diff = ended.detail if ended.language == "diff" else ""
+    return View(plain, html=html, code=shortened(clean(diff)), language=ended.language, styled=styled)
 
 
 def not_inserted(code: str) -> View:
     """Return the code of a proposed cell, and that it was not inserted."""
     told = "The cell that was proposed is not inserted, because this one did not succeed:"
     head = f'<div class="{NO_TEX}" style="{_LINE}">{told}</div>'
-    plain = "\n".join([f"[{told}]", *(f"    {row}" for row in clean(code).split("\n"))])
-    return View(plain, html=head + f'<div class="{NO_TEX}">{code_html(code, "python")}</div>')
+    html = head + f'<div class="{NO_TEX}">{code_html(code, "python")}</div>'
+    return View(f"[{told}]", html=html, code=clean(code), language="python", styled=lambda: faint(told))
 
 
 def closing_line(event: TurnEnded) -> View:
@@ -136,7 +151,21 @@ def undo_of(saved: Saved) -> str:
 
 def joined_view(views: Sequence[View]) -> View:
     """Return one view of several, below one another."""
-    return View("\n".join(view.plain for view in views), html="".join(view.html for view in views))
+    plain = "\n".join(view.plain for view in views)
+    return View(plain, html="".join(view.html for view in views), styled=lambda: _below_one_another(views))
+
+
+def faint(text: str) -> Text:
+    """Return a text for a terminal with styles, set back behind the answer."""
+    from rich.text import Text
+
+    return Text(text, style="dim")
+
+
+def _below_one_another(views: Sequence[View]) -> RenderableType:
+    from rich.console import Group
+
+    return Group(*(view.styled() if view.styled else view.plain for view in views))
 
 
 def _memory(memory: Memory) -> str:

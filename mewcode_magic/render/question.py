@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from mewcode_magic.events import PermissionAsked
 from mewcode_magic.render.code import code_html, shortened
-from mewcode_magic.render.display import Output, View
 from mewcode_magic.render.lines import NO_TEX, quiet_line
 from mewcode_magic.render.text import clean, line
+from mewcode_magic.render.view import Output, View
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["ask"]
 
@@ -45,12 +49,19 @@ def _answer(typed: str, event: PermissionAsked) -> str:
 
 def _question(event: PermissionAsked) -> View:
     """Return the question with the whole of what would be done; in the notebook it stays."""
-    asked = line(event.question)
-    plain = "\n".join([f"[{event.tool} waits for you: {asked}]", *_indented(event.detail)])
-    detail = code_html(event.detail, event.language) if event.detail else ""
+    asked, code = line(event.question), shortened(clean(event.detail))
+    html = code_html(event.detail, event.language) if event.detail else ""
     head = f"<b>{escape(event.tool)} waits for you:</b> {escape(asked)}"
-    return View(plain, html=f'<div class="{NO_TEX}">{head}{detail}</div>')
 
+    def styled() -> RenderableType:
+        from rich.text import Text
 
-def _indented(text: str) -> list[str]:
-    return [f"    {row}" for row in shortened(clean(text)).split("\n")] if text else []
+        return Text(f"{event.tool} waits for you: ", style="bold").append(asked, style="not bold")
+
+    return View(
+        f"[{event.tool} waits for you: {asked}]",
+        html=f'<div class="{NO_TEX}">{head}{html}</div>',
+        code=code,
+        language=event.language,
+        styled=styled,
+    )

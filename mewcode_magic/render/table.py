@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
-from mewcode_magic.render.display import View
 from mewcode_magic.render.lines import FAINT, NO_TEX
 from mewcode_magic.render.text import clean, fit, line, width
+from mewcode_magic.render.view import View
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["Cell", "Column", "Table"]
 
@@ -72,8 +76,8 @@ class Table:
     notes: Sequence[str] = ()
 
     def view(self, *, css_class: str = "", width: int = 100) -> View:
-        """Return both forms; see `html` and `text`."""
-        return View(self.text(width), html=self.html(css_class))
+        """Return all forms; see `html` and `text`."""
+        return View(self.text(width), html=self.html(css_class), styled=lambda: self._styled(width))
 
     def html(self, css_class: str = "") -> str:
         """Return the table as HTML inside an element of the class `css_class`."""
@@ -109,6 +113,16 @@ class Table:
             lines = []
         lines += [_text_line({i: _plain(row[i]) for i in used}, used, sizes) for row in self.rows]
         return "\n".join([*lines, *self._said()])
+
+    def _styled(self, width: int) -> RenderableType:
+        """Return the text with its heading set off, and what is said below set back."""
+        from rich.text import Text
+
+        heads = 2 if self.rows and any(column.title for column in self._used().values()) else 0
+        lines = self.text(width).split("\n")
+        below = len(lines) - len(self._said())
+        styles = ["bold" if n < heads else "dim" if n >= below else "" for n in range(len(lines))]
+        return Text("\n", no_wrap=True).join(map(Text, lines, styles))
 
     def _said(self) -> list[str]:
         return [line(text) for text in (*([] if self.rows else [self.empty]), *self.notes) if text]

@@ -8,11 +8,11 @@ from typing import Literal
 
 from mewcode_magic.clock import local
 from mewcode_magic.messages import Block, Message
-from mewcode_magic.render.display import View
 from mewcode_magic.render.lines import arguments_of
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.markdown_printer import code_span, fenced
 from mewcode_magic.render.text import clean, line
+from mewcode_magic.render.view import View
 from mewcode_magic.sessions.facts import moment
 
 __all__ = ["transcript_text", "transcript_view"]

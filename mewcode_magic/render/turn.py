@@ -21,7 +21,7 @@ from mewcode_magic.events import (
 )
 from mewcode_magic.kernel import can_ask
 from mewcode_magic.kernel.proposing import withdraw
-from mewcode_magic.render.display import Handle, Output, Stretch, View, output_for
+from mewcode_magic.render.display import output_for
 from mewcode_magic.render.lines import (
     call_line,
     closing_line,
@@ -33,6 +33,7 @@ from mewcode_magic.render.lines import (
     recalled_line,
 )
 from mewcode_magic.render.question import ask
+from mewcode_magic.render.view import Handle, Output, Stretch, View
 
 __all__ = ["Stopped", "outcome_of", "show_turn"]
 
@@ -75,6 +76,7 @@ def _take_all(events: Generator[Event], shown: _Shown) -> None:
     interrupt: KeyboardInterrupt | None = None
     while True:
         try:
+            shown.wait()
             event = next(events) if interrupt is None else events.throw(interrupt)
             interrupt = None
             shown.take(event)
@@ -109,6 +111,11 @@ class _Shown:
         self._output = output
         self._stretch: Stretch | None = None
         self._calls: dict[str, tuple[ToolStarted, Handle]] = {}
+
+    def wait(self) -> None:
+        """Show that the model is awaited, where nothing else shows that something goes on."""
+        if self._stretch is None and not self._calls and self.ended is None:
+            self._output.wait()
 
     def take(self, event: Event) -> None:
         """Display an event."""
@@ -147,6 +154,7 @@ class _Shown:
 
     def settle(self) -> None:
         """Bring everything displayed into the state that it stays in; the closing line comes last."""
+        self._output.rest()
         self._end_stretch()
         for started, handle in self._calls.values():
             handle.show(call_line(started, stopped=True))

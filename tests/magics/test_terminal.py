@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from api_server import ApiServer
 
 from mewcode_magic.sessions import SessionStore
 
@@ -17,14 +18,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarn
 class Terminal:
     """IPython in a terminal of 100 columns."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: str = "dumb") -> None:
         options = ["-m", "IPython", "--ext=mewcode", "--no-banner", "--simple-prompt", "--colors=NoColor"]
         options.append("--no-confirm-exit")
         self._child = pexpect.spawn(
             sys.executable,
             options,
             cwd=str(folder),
-            env=os.environ | {"TERM": "dumb"},
+            env=os.environ | {"TERM": kind},
             encoding="utf-8",
             dimensions=(40, 100),
             timeout=60,
@@ -37,6 +38,13 @@ class Terminal:
         """Type lines and return what comes before the next prompt."""
         for line in lines:
             self._child.sendline(line)
+        return self._prompt()
+
+    def interrupt(self, line: str, *, after: str) -> str:
+        """Type a line, press Ctrl-C when a text appears, and return what comes before the next prompt."""
+        self._child.sendline(line)
+        self._child.expect_exact(after)
+        self._child.sendintr()
         return self._prompt()
 
     def leave(self) -> int:
@@ -95,3 +103,34 @@ def test_lists_fit_the_terminal(terminal: Terminal) -> None:
 def test_errors_and_help_are_short(terminal: Terminal) -> None:
     assert terminal.type("%agent --verbose").strip().count("\n") == 0
     assert "Docstring:" in terminal.type("%agent?")
+
+
+@pytest.fixture
+def styled(project: Path, home: Path, server: ApiServer) -> Iterator[Terminal]:
+    """A terminal that has styles, and a model that answers over the network."""
+    made = Terminal(project, "xterm-256color")
+    yield made
+    made.close()
+
+
+def test_terminal_with_styles_shows_markdown_and_tables(styled: Terminal, server: ApiServer) -> None:
+    server.reply("It is **strong**.")
+    answer = styled.type("%agent how is it?")
+    assert "\x1b[1mstrong\x1b[0m." in answer
+    assert "**" not in answer
+    assert "\x1b[1m" in styled.type("%sessions")
+
+
+def test_ctrl_c_keeps_what_was_said_and_the_next_prompt_works(
+    styled: Terminal, server: ApiServer, project: Path
+) -> None:
+    server.reply("It stalls in the middle of this sentence.", fault="stall")
+    server.reply("Again.")
+    seen = styled.interrupt("%agent go", after="It stalls")
+    assert "\x1b[?25h" in seen  # the cursor is back
+    assert seen.rstrip().endswith("Stopped.")
+    assert "Again." in styled.type("%agent go on")
+    store = SessionStore(project)
+    said = [m for m in store.transcript(store.list()[0].id) if m.role == "assistant"]
+    assert "It stalls in the middle of this sentence.".startswith(said[0].text())
+    assert [m.interrupted for m in said] == [True, False]
