@@ -16,7 +16,7 @@ from mewcode_magic.app import Mew
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import CredentialRefused, InvalidMemory
 from mewcode_magic.events import ToolEnded
-from mewcode_magic.memory import Memory, MemoryStore, legacy_memories, recall
+from mewcode_magic.memory import Memory, MemoryStore, Recalling, legacy_memories
 from mewcode_magic.model import Scripted
 
 KEY, OTHER = ("AKIA" + made(UPPER, 16) for _ in range(2))
@@ -274,7 +274,7 @@ def test_credential_that_was_written_by_hand_is_masked_when_recalled(
     store: MemoryStore, by_hand: Path
 ) -> None:
     options = {"settings": MewCode(), "now": datetime.now(UTC)}
-    recalled = recall("first", store, surfaced=[], **options)
+    recalled = Recalling("first", store, surfaced=[], **options).result()
     assert MASK in recalled.text
     assert KEY not in recalled.text
-    assert recall("first", store, surfaced=recalled.surfaced, **options).memories == []
+    assert Recalling("first", store, surfaced=recalled.surfaced, **options).result().memories == []
