@@ -29,7 +29,7 @@ from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place
 from mewcode_magic.memory.screened import Screen, named, refuse_credentials
 from mewcode_magic.memory.sent_index import fullness, sent_index
 from mewcode_magic.memory.validity import place_of, validate, validate_slug
-from mewcode_magic.memory.writing import Saved, Writing
+from mewcode_magic.memory.writing import Saved, Writing, namesakes
 
 __all__ = ["MemoryStore"]
 
@@ -287,8 +287,11 @@ class MemoryStore:
 
     def _settled(self, saved: Saved, places: set[Place]) -> Saved:
         """Return what a save did with what else the user should know, once the places are settled."""
-        full = [] if saved.action == "unchanged" else self._fullness(PLACE_OF[saved.memory.type])
-        return replace(saved, notes=[*saved.notes, *full, *self._settle(places)])
+        notes = list(saved.notes)
+        if saved.action != "unchanged":
+            notes += namesakes(self._places, saved.memory)
+            notes += self._fullness(PLACE_OF[saved.memory.type])
+        return replace(saved, notes=[*notes, *self._settle(places)])
 
     def _settle(self, places: set[Place]) -> Notes:
         """Mend the indexes and empty the trash of what is old, under the locks; return what went wrong."""

@@ -16,7 +16,7 @@ from mewcode_magic.memory.names import free_name, has_name
 from mewcode_magic.memory.places import MemoryPlaces
 from mewcode_magic.memory.record import PLACE_OF, Memory, slug_of
 
-__all__ = ["Saved", "Writing"]
+__all__ = ["Saved", "Writing", "namesakes"]
 
 Action: TypeAlias = Literal["created", "updated", "unchanged", "moved"]
 
@@ -87,7 +87,7 @@ class Writing:
             return saved
         self._places[standing.place].trash.take(standing.path)
         note = f"before, it was the {standing.type} memory {standing.name!r} in {shown(standing.path.parent)}"
-        return replace(saved, action="moved", notes=[note, *saved.notes])
+        return replace(saved, action="moved", notes=[note])
 
     def merge(self, sources: Sequence[Memory], memory: Memory) -> Saved:
         """Write `memory` in the place of `sources`, which go to the trash.
@@ -126,6 +126,20 @@ class Writing:
             self._arrivals.expect(path)
         folder.write(path, write_document(memory))
         return Saved(self._places.at(path) or replace(memory, path=path), path, action)
+
+
+def namesakes(places: MemoryPlaces, memory: Memory) -> list[str]:
+    """Return a line if the other place has a memory of that name too, else none.
+
+    So it is where two processes save one name at the same time, each in a place of its own: neither holds
+    the other's lock, but whoever looks last sees both.
+    """
+    others = [m for m in places.all_memories() if m.place != memory.place and has_name(m, memory.name)]
+    return [
+        f"the {m.type} memory {m.name!r} in {shown(m.path)} has the same name; --type says which one is meant"
+        for m in others
+        if m.path
+    ]
 
 
 def _succeeding(memory: Memory, standing: Memory) -> Memory:

@@ -177,7 +177,11 @@ def test_a_name_in_both_places_needs_a_type(store: MemoryStore, project: Path) -
         store.delete("prefers-polars")
     assert store.get("prefers-polars", type="feedback").place == "user"
     assert store.get("prefers-polars", type="reference").place == "project"
-    assert store.save(replace(POLARS, type="project", body="New.")).action == "updated"
+    saved = store.save(replace(POLARS, type="project", body="New."))
+    assert saved.action == "updated"
+    (note,) = saved.notes
+    assert note.startswith("the user memory 'prefers-polars' in ")
+    assert note.endswith("has the same name; --type says which one is meant")
     assert [memory.body for memory in store.list()] == ["No pandas.", "New."]
     with pytest.raises(InvalidMemory, match="'note'"):
         store.get("prefers-polars", type="note")
