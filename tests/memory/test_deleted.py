@@ -117,11 +117,24 @@ def test_what_is_only_in_the_trash_can_be_purged(store: MemoryStore) -> None:
         store.delete("prefers-polars", purge=True)
 
 
+def test_a_type_says_which_of_two_in_the_trash_is_purged(store: MemoryStore) -> None:
+    store.save(POLARS)
+    store.delete("prefers-polars")
+    store.save(replace(POLARS, type="project", body="Other."))
+    store.delete("prefers-polars")
+    assert store.delete("prefers-polars", type="user", purge=True).place == "user"
+    assert [(item.memory.place, item.memory.body) for item in store.deleted()] == [("project", "Other.")]
+
+
 def test_what_was_deleted_by_hand_is_not_deleted_again(store: MemoryStore) -> None:
     store.save(POLARS).path.unlink()
     with pytest.raises(MemoryNotFound):
         store.delete("prefers-polars")
-    assert store.save(POLARS).action == "created"
+    read = store.save(POLARS)
+    assert read.action == "created"
+    read.path.unlink()
+    with pytest.raises(MemoryNotFound, match="by another process"):
+        store.delete("prefers-polars", if_unchanged=read.memory)
 
 
 def test_the_trash_is_emptied_after_its_days(project: Path, home: Path) -> None:
