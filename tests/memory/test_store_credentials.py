@@ -131,6 +131,12 @@ def by_hand(home: Path) -> Path:
     return write(home / "memory/deploy.md", text)
 
 
+def test_mask_that_a_memory_has_already_may_stay_in_it(store: MemoryStore, home: Path) -> None:
+    write(home / "memory/deploy.md", f"---\nname: deploy\ntype: user\n---\nThe key is {MASK}.")
+    (memory,) = store.list()
+    assert store.save(replace(memory, description="how to deploy")).action == "updated"
+
+
 def test_sendable_masks_the_texts_and_leaves_the_file(store: MemoryStore, by_hand: Path) -> None:
     before = by_hand.read_bytes()
     (memory,) = store.list()
