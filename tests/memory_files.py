@@ -1,11 +1,15 @@
 """What the tests of the memory store write and look at."""
 
+import os
 from pathlib import Path
 
 from mewcode_magic.memory import Memory, MemoryStore, Place
 
 POLARS = Memory("prefers-polars", "when writing dataframe code, use polars", "user", "No pandas.")
 FISCAL = Memory("fiscal-year", "how quarters are counted", "project", "It starts in April.")
+
+AS_A_USER = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+"""What stands in front of a command that permissions are to hold back; root they would not."""
 
 FOUND_TEXTS = [
     b"Plain text.",

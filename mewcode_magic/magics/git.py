@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -15,7 +16,8 @@ GIT_SECONDS = 2.0
 
 def seen_by_git(path: Path) -> str:
     """Return in a few words whether a file would be committed."""
-    root = next((folder for folder in path.parents if (folder / ".git").exists()), None)
+    # Path.exists raises where a folder cannot be searched.
+    root = next((folder for folder in path.parents if os.path.lexists(folder / ".git")), None)
     if root is None:
         return "not in a git repository"
     command = ["git", "-C", str(path.parent), "check-ignore", "--quiet", path.name]

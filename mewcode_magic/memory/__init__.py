@@ -12,9 +12,10 @@ from mewcode_magic.memory.importing import Imported, import_memories, import_old
 from mewcode_magic.memory.legacy import legacy_memories
 from mewcode_magic.memory.proposal import Merge
 from mewcode_magic.memory.ranking import rank_by_keywords
-from mewcode_magic.memory.recall import Recall, Recalling, recall
+from mewcode_magic.memory.recall import Recall, Recalling
 from mewcode_magic.memory.record import PLACE_OF, PLACES, TYPES, Memory, Place, slug_of
-from mewcode_magic.memory.store import MemoryStore, Saved
+from mewcode_magic.memory.store import MemoryStore
+from mewcode_magic.memory.writing import Saved
 
 __all__ = [
     "MENDED_KINDS",
@@ -45,7 +46,6 @@ __all__ = [
     "merges_by_rule",
     "propose_merges",
     "rank_by_keywords",
-    "recall",
     "slug_of",
     "write_merges",
 ]

@@ -19,7 +19,8 @@ from mewcode_magic.events import Model, Query
 from mewcode_magic.memory.proposal import Answer, Merge, Note, Proposal, checked, note_of
 from mewcode_magic.memory.record import BODY_CHARS, Memory
 from mewcode_magic.memory.similar import includes, similar_pairs
-from mewcode_magic.memory.store import MemoryStore, Saved
+from mewcode_magic.memory.store import MemoryStore
+from mewcode_magic.memory.writing import Saved
 from mewcode_magic.messages import Usage
 
 __all__ = ["Condensation", "merges_by_rule", "propose_merges", "write_merges"]

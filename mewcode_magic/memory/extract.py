@@ -31,8 +31,9 @@ from mewcode_magic.memory.manifest import manifest
 from mewcode_magic.memory.names import matching
 from mewcode_magic.memory.record import PLACE_OF, Memory
 from mewcode_magic.memory.restated import loses_text, restates
-from mewcode_magic.memory.store import MemoryStore, Saved
+from mewcode_magic.memory.store import MemoryStore
 from mewcode_magic.memory.transcript import agent_saved, said_in, transcript
+from mewcode_magic.memory.writing import Saved
 from mewcode_magic.messages import Message, Usage
 
 __all__ = ["Extraction", "extract"]

@@ -7,6 +7,7 @@ holds, whose a file is that git tracks.
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -51,7 +52,8 @@ class Mended:
 
 def places_to_mend(places: MemoryPlaces) -> set[Place]:
     """Return the places whose folders are there, and those that something in them belongs to."""
-    there = {p for p in PLACES if places[p].path.is_dir() and not places[p].refusal()}
+    # Path.is_dir raises where a folder above it cannot be searched.
+    there = {p for p in PLACES if os.path.isdir(places[p].path) and not places[p].refusal()}  # noqa: PTH112
     return there | {PLACE_OF[memory.type] for memory in _strays(places)}
 
 
@@ -194,7 +196,7 @@ def _restore(memory: Memory) -> str:
 
 def _is_tracked(path: Path) -> bool:
     """Return whether a repository has the file, so that others have it too; True where git cannot tell."""
-    if not any((folder / ".git").exists() for folder in path.parents):
+    if not any(os.path.lexists(folder / ".git") for folder in path.parents):
         return False
     # What a repository's own settings would start is none of our business.
     command = ["git", "-C", str(path.parent), "-c", "core.fsmonitor=false", "ls-files", "--error-unmatch"]

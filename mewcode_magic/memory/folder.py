@@ -190,8 +190,11 @@ class MemoryFolder:
         """Hold the folder's lock, waiting at most `seconds` for it.
 
         Raises:
-            StorageError: another process holds it all that time, or it cannot be made.
+            StorageError: nothing may be changed in the folder, another process holds the lock all that time,
+                or it cannot be made.
         """
+        if not os.access(self.path, os.W_OK | os.X_OK):  # a lock file that is there already would not tell
+            raise StorageError(f"cannot change {shown(self.path)}: permission denied; change its permissions")
         if (self.path / ".lock").is_symlink():  # its target would be overwritten
             raise StorageError(f"{shown(self.path / '.lock')} is a link; remove it")
         lock = Lock(self.path / ".lock")

@@ -28,11 +28,11 @@ def matching(memories: Iterable[Memory], name: str) -> list[Memory]:
 
 
 def similar_names(memories: Iterable[Memory], name: str) -> str:
-    """Return "; did you mean …?" for a name that no memory has, or ""."""
+    """Return "; did you mean …?" for a name that no memory has, or where all of them are listed."""
     known = {word: memory.name for memory in memories for word in (memory.slug, memory.name.lower())}
     close = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
     names = list(dict.fromkeys(repr(known[word]) for word in close))
-    return f"; did you mean {' or '.join(names)}?" if names else ""
+    return f"; did you mean {' or '.join(names)}?" if names else "; %memory lists what there is"
 
 
 def free_name(memories: Iterable[Memory], name: str) -> str:

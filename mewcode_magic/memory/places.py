@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from mewcode_magic.errors import StorageError
+from mewcode_magic.errors import MemoryChanged, StorageError
 from mewcode_magic.files import private_folder, shown
 from mewcode_magic.memory.folder import MemoryFolder, real
 from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place
@@ -49,6 +49,23 @@ class MemoryPlaces:
     def all_memories(self) -> list[Memory]:
         """Return both places' memories."""
         return [memory for place in PLACES for memory in self.memories(place)]
+
+    def at(self, path: Path) -> Memory | None:
+        """Return the memory of that file."""
+        return next((memory for memory in self.all_memories() if memory.path == path), None)
+
+    def refuse_if_changed(self, read: Memory) -> None:
+        """Refuse what was decided about a memory that is no longer as it was `read`.
+
+        Raises:
+            MemoryChanged: its file holds something else by now, or is gone.
+        """
+        now = self.at(read.path) if read.path else None
+        if now != read:
+            what = "changed on disk" if now else "was deleted or moved"
+            raise MemoryChanged(
+                f"the memory {read.name!r} {what} since it was read; read it again, then repeat the change"
+            )
 
     @contextlib.contextmanager
     def locked(self, places: set[Place], seconds: float) -> Iterator[None]:

@@ -22,7 +22,7 @@ from mewcode_magic.memory.selector import choose
 from mewcode_magic.memory.store import MemoryStore
 from mewcode_magic.messages import Surfaced, Usage, escape_tags
 
-__all__ = ["Recall", "Recalling", "recall"]
+__all__ = ["Recall", "Recalling"]
 
 _DAY = timedelta(days=1)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -50,19 +50,6 @@ class Recall:
     """How the choice came about, in a few words."""
     usage: Usage = field(default_factory=Usage)
     """Tokens that the choice took."""
-
-
-def recall(
-    prompt: str,
-    store: MemoryStore,
-    *,
-    surfaced: Iterable[Surfaced],
-    settings: MewCode,
-    now: datetime,
-    model: Model | None = None,
-) -> Recall:
-    """Return the memories that fit `prompt`, as `Recalling` finds them."""
-    return Recalling(prompt, store, surfaced=surfaced, settings=settings, now=now, model=model).result()
 
 
 class Recalling:

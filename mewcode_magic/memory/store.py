@@ -8,63 +8,39 @@ the folder is the truth, and its `MEMORY.md` is derived. Files may change by han
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import (
-    InvalidMemory,
-    MemoryAmbiguous,
-    MemoryChanged,
-    MemoryNotFound,
-    one_line,
-)
-from mewcode_magic.files import shown, storage_errors
+from mewcode_magic.errors import MemoryAmbiguous, MemoryNotFound, one_line
+from mewcode_magic.files import shown
+from mewcode_magic.memory.arrivals import Arrivals
 from mewcode_magic.memory.changes import Changes
 from mewcode_magic.memory.check import check_folder, check_memories
-from mewcode_magic.memory.deleted import DeletedMemory, in_trash, put_back
-from mewcode_magic.memory.document import write_document
-from mewcode_magic.memory.first_use import unknown_memories
+from mewcode_magic.memory.deleted import DeletedMemory, discard, gone, latest, purge_file, put_back, versions
 from mewcode_magic.memory.fix import Mended, mend, places_to_mend
 from mewcode_magic.memory.folder import Problem
-from mewcode_magic.memory.index import IndexLine, capped, merged, size
-from mewcode_magic.memory.names import free_name, has_name, matching, similar_names
+from mewcode_magic.memory.names import matching, similar_names
 from mewcode_magic.memory.places import MemoryPlaces
-from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place, slug_of
+from mewcode_magic.memory.record import PLACE_OF, PLACES, Memory, Place
 from mewcode_magic.memory.screened import Screen, named, refuse_credentials
+from mewcode_magic.memory.sent_index import fullness, sent_index
 from mewcode_magic.memory.validity import place_of, validate, validate_slug
+from mewcode_magic.memory.writing import Saved, Writing, namesakes
 
-__all__ = ["DeletedMemory", "MemoryStore", "Saved"]
+__all__ = ["MemoryStore"]
 
 LOCK_SECONDS = 10.0
-
-_LISTED = "; %memory lists what there is"
-
-Action: TypeAlias = Literal["created", "updated", "unchanged", "moved"]
 
 # Inside the class, `list` is a method.
 Memories: TypeAlias = list[Memory]
 DeletedMemories: TypeAlias = list[DeletedMemory]
-Lines: TypeAlias = list[IndexLine]
 Problems: TypeAlias = list[Problem]
 Mendings: TypeAlias = list[Mended]
 Notes: TypeAlias = list[str]
-
-
-@dataclass(frozen=True)
-class Saved:
-    """What a save did."""
-
-    memory: Memory
-    """As it stands now; where nothing was written, the one that stood already."""
-    path: Path
-    action: Action
-    notes: list[str] = field(default_factory=list)
-    """What the user should know besides, one line each."""
 
 
 class MemoryStore:
@@ -80,9 +56,9 @@ class MemoryStore:
         self.settings = settings or MewCode()
         self.lock_seconds = LOCK_SECONDS
         """Seconds for which a change waits while another process is writing."""
-        self._home = Path(home).absolute()
-        self._places = MemoryPlaces(Path(project_dir).absolute(), self._home)
-        self._told: set[str] = set()
+        self._places = MemoryPlaces(Path(project_dir).absolute(), Path(home).absolute())
+        self._arrivals = Arrivals(self._places, Path(home).absolute())
+        self._writing = Writing(self._places, self._arrivals)
         self._screen = Screen()
 
     def folder(self, place: Place) -> Path:
@@ -124,15 +100,7 @@ class MemoryStore:
         It follows from the folder; MEMORY.md gives the order, the titles, and what people wrote there.
         Credentials in it are masked. It is data: escape it before wrapping it.
         """
-        lines, most = self._live_lines(place), self.settings.index_max_bytes
-        room = most
-        while True:
-            text = capped(lines, max_lines=self.settings.index_max_lines, max_bytes=room)
-            masked = mask_credentials(text)
-            excess = len(masked.encode()) - most  # masks can be longer than what they stand for
-            if excess <= 0 or masked == text:
-                return masked
-            room -= excess
+        return sent_index(self._places, place, self.settings)
 
     def sendable(self, memory: Memory) -> Memory:
         """Return a memory as it may be sent: with masks for the credentials in its texts and its path.
@@ -176,12 +144,7 @@ class MemoryStore:
 
         Expired ones are not used, so that there is nothing to tell of them.
         """
-        if self._places.shared:
-            return []
-        now = datetime.now(UTC)
-        here = [memory for memory in self.list("project") if not memory.is_expired(now)]
-        unknown = self._unknown(memory.slug for memory in here)
-        return [memory for memory in here if memory.slug in unknown]
+        return self._arrivals.take()
 
     def snapshot(self) -> dict[str, Memory]:
         """Return what the agent may know at this moment, by place and slug."""
@@ -228,19 +191,20 @@ class MemoryStore:
         places = {place_of(memory.type)}
         while True:
             with self._places.locked(places, self.lock_seconds):
-                standing = None if rename_if_taken else self._standing(memory)
+                standing = None if rename_if_taken else self._writing.standing(memory)
                 if standing is None or standing.place in places:
                     if if_unchanged is not None:
-                        self._refuse_if_changed(if_unchanged)
+                        self._places.refuse_if_changed(if_unchanged)
                     if not force:
                         stays = standing is not None and standing.place == PLACE_OF[memory.type]
                         given = memory if at is None else replace(memory, file_slug=at)
                         refuse_credentials(given, standing if stays else None)
-                    saved = self._save(memory, standing, rename=rename_if_taken, at=at)
-                    notes = [*saved.notes, *self._settle(places)]
+                    saved = self._writing.save(memory, standing, rename=rename_if_taken, at=at)
+                    saved = self._settled(saved, places)
                     if force and (found := self._screen.found(saved.memory)):
-                        notes.append(f"it seems to hold a credential, masked when it is sent: {named(found)}")
-                    return replace(saved, notes=notes)
+                        note = f"it seems to hold a credential, masked when it is sent: {named(found)}"
+                        saved = replace(saved, notes=[*saved.notes, note])
+                    return saved
             places.add(standing.place)
 
     def merge(self, sources: Sequence[Memory], memory: Memory) -> Saved:
@@ -256,16 +220,9 @@ class MemoryStore:
         refuse_credentials(memory, None)
         with self._places.locked({place_of(memory.type), *(s.place for s in sources)}, self.lock_seconds):
             for source in sources:
-                self._refuse_if_changed(source)
-            paths = {source.path for source in sources}
-            if any(has_name(m, memory.name) for m in self.list() if m.path not in paths):
-                raise InvalidMemory(f"there is another memory {memory.name!r} by now; look at the list again")
-            saved = self._written(memory, None, "created", None)
-            for source in sources:
-                if source.path and source.path != saved.path:
-                    self._places[source.place].trash.take(source.path)
-            notes = self._settle({saved.memory.place, *(source.place for source in sources)})
-        return replace(saved, notes=[*saved.notes, *notes])
+                self._places.refuse_if_changed(source)
+            saved = self._writing.merge(sources, memory)
+            return self._settled(saved, {saved.memory.place, *(source.place for source in sources)})
 
     def delete(
         self, name: str, *, type: str | None = None, purge: bool = False, if_unchanged: Memory | None = None
@@ -290,11 +247,9 @@ class MemoryStore:
                     f"{name!r} was deleted or moved by another process; look at the list again"
                 )
             if if_unchanged is not None:
-                self._refuse_if_changed(replace(if_unchanged, path=found.path))
+                self._places.refuse_if_changed(replace(if_unchanged, path=found.path))
             if purge:
-                with storage_errors("delete", found.path):
-                    found.path.unlink()
-                self._discard(self._versions(found.name, found.place))
+                purge_file(self._places, found, found.path)
             else:
                 self._places[found.place].trash.take(found.path)
             self._settle({found.place})
@@ -307,133 +262,36 @@ class MemoryStore:
             MemoryNotFound: the trash has nothing of that name.
             StorageError: it cannot be moved; all stays as it was.
         """
-        trashed = in_trash(self._places)
-        found = matching((item.memory for item in trashed), name)
-        if not found:
-            near = similar_names((item.memory for item in trashed), name)
-            raise MemoryNotFound(f"nothing named {name!r} is in the trash{near or _LISTED}")
-        latest = next(item for item in trashed if item.memory is found[0])
-        place = latest.memory.place
+        trashed = latest(self._places, name)
+        place = trashed.memory.place
         with self._places.locked({place}, self.lock_seconds):
-            path = put_back(self._places, latest)
+            path = put_back(self._places, trashed)
             self._settle({place})
-        return self._at(path) or replace(latest.memory, path=path)
+        return self._places.at(path) or replace(trashed.memory, path=path)
 
     def deleted(self) -> DeletedMemories:
         """Return what `restore` brings back and nothing stands for, each name once, the latest first."""
-        known = self.list()
-        result = []
-        for item in in_trash(self._places):
-            if not any(has_name(memory, item.memory.name) for memory in known):
-                result.append(item)
-                known.append(item.memory)
-        return result
-
-    def _save(self, memory: Memory, standing: Memory | None, *, rename: bool, at: str | None) -> Saved:
-        """Write under the locks that are held; `standing` is what the memory replaces."""
-        now = datetime.now(UTC)
-        everything = self.list()
-        if at is not None and standing is not None and standing.path != memory.path:
-            raise InvalidMemory(
-                f"there is a {standing.type} memory {standing.name!r} already, in {standing.slug}.md: change "
-                "that one, or give another name"
-            )
-        others = [m for m in everything if standing is None or m.path != standing.path]
-        twin = next((m for m in others if m.body_key == memory.body_key and not m.is_expired(now)), None)
-        if twin and twin.path:
-            note = f"the {twin.type} memory {twin.name!r} says this already, so nothing was written"
-            if twin.type != memory.type:
-                note += f"; save it under that name to make it a {memory.type} memory"
-            return Saved(twin, twin.path, "unchanged", [note])
-        if rename:
-            memory = replace(memory, name=free_name(everything, memory.name))
-        if standing is None or standing.path is None:
-            memory = replace(memory, created=memory.created or now, updated=memory.updated or now)
-            return self._written(memory, None, "created", at)
-        if not has_name(standing, memory.name) and any(has_name(m, memory.name) for m in others):
-            raise InvalidMemory(f"cannot rename {standing.name!r}: there is a memory {memory.name!r} already")
-        memory = _succeeding(memory, standing)
-        renamed = at not in (None, standing.slug)
-        if memory == standing and PLACE_OF[memory.type] == standing.place and not renamed:
-            return Saved(standing, standing.path, "unchanged")
-        # A new path makes nothing newer that the memory says.
-        updated = standing.when if renamed and memory.body == standing.body else now
-        memory = replace(memory, created=memory.created or standing.modified, updated=updated)
-        saved = self._written(memory, standing, "updated", at)
-        if saved.path == standing.path:
-            return saved
-        self._places[standing.place].trash.take(standing.path)
-        note = f"before, it was the {standing.type} memory {standing.name!r} in {shown(standing.path.parent)}"
-        return replace(saved, action="moved", notes=[note, *saved.notes])
-
-    def _written(self, memory: Memory, standing: Memory | None, action: Action, at: str | None) -> Saved:
-        """Write a memory over what has its name in its type's place, or to a path that is free.
-
-        With `at` that path is given: it must be free, or the memory's own.
-        """
-        place = PLACE_OF[memory.type]
-        folder = self._places[place]
-        occupant = next((m for m in self.list(place) if has_name(m, memory.name)), None)
-        if standing and self._places[standing.place] is folder and has_name(standing, memory.name):
-            occupant = standing
-        if at is None:
-            path = (occupant and occupant.path) or folder.free_path(slug_of(memory.name))
-        else:
-            path = folder.path / f"{at}.md"
-            if standing is None or path != standing.path:
-                folder.make_room(path)
-        if place == "project" and not self._places.shared:
-            # Before it is there: another process would tell the user that it came from elsewhere.
-            self._unknown([path.relative_to(folder.path).as_posix().removesuffix(".md")])
-        folder.write(path, write_document(memory))
-        return Saved(self._at(path) or replace(memory, path=path), path, action, self._fullness(place))
+        return gone(self._places)
 
     def _delete_trashed(self, name: str, type: str | None, *, purge: bool) -> Memory:
         """Remove from the trash what stands nowhere else, if `purge` says so."""
-        versions = self._versions(name, None if type is None else place_of(type))
-        if not versions:
+        found = versions(self._places, name, None if type is None else place_of(type))
+        if not found:
             near = similar_names(self.list(), name)
-            raise MemoryNotFound(f"no memory has the name or slug {name!r}{near or _LISTED}")
+            raise MemoryNotFound(f"no memory has the name or slug {name!r}{near}")
         if not purge:
             raise MemoryNotFound(f"{name!r} is deleted already; it can be restored, or purged from the trash")
-        with self._places.locked({item.memory.place for item in versions}, self.lock_seconds):
-            self._discard(versions)
-        return versions[0].memory
+        with self._places.locked({item.memory.place for item in found}, self.lock_seconds):
+            discard(self._places, found)
+        return found[0].memory
 
-    def _versions(self, name: str, place: Place | None) -> DeletedMemories:
-        """Return what the trash has of a name, the latest first."""
-        found = [item for item in in_trash(self._places) if place in (None, item.memory.place)]
-        return [item for item in found if matching([item.memory], name)]
-
-    def _discard(self, versions: DeletedMemories) -> None:
-        for item in versions:
-            self._places[item.memory.place].trash.discard(item.file)
-
-    def _standing(self, memory: Memory) -> Memory | None:
-        """Return the memory that a save of `memory` replaces: its own file's, else its name's."""
-        everything = self.list()
-        if own := next((m for m in everything if m.path == memory.path), None):
-            return own
-        same = [m for m in everything if has_name(m, memory.name)]
-        return next((m for m in same if m.place == PLACE_OF[memory.type]), next(iter(same), None))
-
-    def _unknown(self, slugs: Iterable[str]) -> set[str]:
-        """Return those of the project's memories that this home does not know; from now on it does."""
-        unknown = unknown_memories(self._home, self._places.project, slugs) - self._told
-        self._told |= unknown  # where the home cannot be written
-        return unknown
-
-    def _at(self, path: Path) -> Memory | None:
-        """Return the memory of that file."""
-        return next((m for m in self.list() if m.path == path), None)
-
-    def _refuse_if_changed(self, read: Memory) -> None:
-        now = self._at(read.path) if read.path else None
-        if now != read:
-            what = "changed on disk" if now else "was deleted or moved"
-            raise MemoryChanged(
-                f"the memory {read.name!r} {what} since it was read; read it again, then repeat the change"
-            )
+    def _settled(self, saved: Saved, places: set[Place]) -> Saved:
+        """Return what a save did with what else the user should know, once the places are settled."""
+        notes = list(saved.notes)
+        if saved.action != "unchanged":
+            notes += namesakes(self._places, saved.memory)
+            notes += self._fullness(PLACE_OF[saved.memory.type])
+        return replace(saved, notes=[*notes, *self._settle(places)])
 
     def _settle(self, places: set[Place]) -> Notes:
         """Mend the indexes and empty the trash of what is old, under the locks; return what went wrong."""
@@ -442,28 +300,5 @@ class MemoryStore:
             folder.clean_up(self.settings.trash_days)
         return [note for folder in folders if (note := folder.mend_index())]
 
-    def _live_lines(self, place: Place) -> Lines:
-        now = datetime.now(UTC)
-        live = [memory for memory in self.list(place) if not memory.is_expired(now)]
-        return merged(self._places[place].index_lines(), live)
-
     def _fullness(self, place: Place) -> Notes:
-        """Return a line that asks to condense a place's index if it is nearly full."""
-        count, total = size(self._live_lines(place))
-        most_lines, most_bytes = self.settings.index_max_lines, self.settings.index_max_bytes
-        if max(count / most_lines, total / most_bytes) < self.settings.index_warn_ratio:
-            return []
-        lines, room = f"{count} of {most_lines} lines", f"{total:,} of {most_bytes:,} bytes"
-        advice = "%memory condense merges what overlaps; beyond the limits the oldest are not sent"
-        return [f"the {place} memory index has {lines} and {room}; {advice}"]
-
-
-def _succeeding(memory: Memory, standing: Memory) -> Memory:
-    """Return `memory` with what it takes over from the one that it replaces."""
-    return replace(
-        memory,
-        created=standing.created or memory.created,
-        updated=standing.updated,
-        source=memory.source or standing.source,
-        extra={**standing.extra, **memory.extra},
-    )
+        return fullness(self._places, place, self.settings)

@@ -126,12 +126,11 @@ class Trash:
     def _holders(self) -> list[tuple[datetime, Path]]:
         """Return the folders in the trash, the latest first."""
         found = []
-        if not self.path.is_symlink():
-            with contextlib.suppress(OSError), os.scandir(self.path) as entries:
-                for entry in entries:
-                    match = _NAME.fullmatch(entry.name)
-                    if match and entry.is_dir(follow_symlinks=False):
-                        with contextlib.suppress(ValueError):
-                            when = datetime.strptime(match[1], _TIME).replace(tzinfo=UTC)
-                            found.append((when, Path(entry.path)))
+        with contextlib.suppress(OSError), os.scandir(self.path) as entries:
+            for entry in () if self.path.is_symlink() else entries:
+                match = _NAME.fullmatch(entry.name)
+                if match and entry.is_dir(follow_symlinks=False):
+                    with contextlib.suppress(ValueError):
+                        when = datetime.strptime(match[1], _TIME).replace(tzinfo=UTC)
+                        found.append((when, Path(entry.path)))
         return sorted(found, reverse=True)

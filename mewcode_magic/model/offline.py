@@ -17,11 +17,16 @@ from mewcode_magic.events import BlockEnded, ModelEvent, Query, Reply, ReplyEnde
 from mewcode_magic.memory import Memory, merges_by_rule, rank_by_keywords
 from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model.answer import read_answer
-from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep, variables_to_inspect
 from mewcode_magic.model.connection import HOW_TO_CONNECT
-from mewcode_magic.model.conversation import Conversation, QuotedMemory, read_query, read_request
 from mewcode_magic.model.names import OFFLINE
-from mewcode_magic.model.saving import call_that_saves
+from mewcode_magic.model.rules.asked import (
+    asks_for_memories,
+    asks_for_recap,
+    fact_to_keep,
+    variables_to_inspect,
+)
+from mewcode_magic.model.rules.conversation import Conversation, QuotedMemory, read_query, read_request
+from mewcode_magic.model.rules.saving import call_that_saves
 
 __all__ = ["Offline"]
 
@@ -65,7 +70,9 @@ class Offline:
             AnswerUnusable: that is nothing of this kind.
         """
         if query.kind == "extract":
-            from mewcode_magic.model.noting import noted  # its patterns take 15 ms; the answer comes first
+            from mewcode_magic.model.rules.noting import (
+                noted,  # its patterns take 15 ms; the answer comes first
+            )
 
             return Reply(read_answer(json.dumps(noted(query)), query.schema), Usage())
         if query.kind == "condense":

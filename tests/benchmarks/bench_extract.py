@@ -16,9 +16,11 @@ from mewcode_magic.files import write_atomic
 from mewcode_magic.memory import MemoryStore, extract
 from mewcode_magic.messages import Message
 from mewcode_magic.model.offline import Offline
-from mewcode_magic.model.stated import lasting_statements
+from mewcode_magic.model.rules.stated import lasting_statements
 
-LABELLED = json.loads((Path(__file__).parents[1] / "model" / "statements.json").read_text(encoding="utf-8"))
+LABELLED = json.loads(
+    (Path(__file__).parents[1] / "model" / "rules" / "statements.json").read_text(encoding="utf-8")
+)
 TEXTS = [text for parts in LABELLED.values() for texts in parts.values() for text in texts]
 
 

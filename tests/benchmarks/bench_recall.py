@@ -31,7 +31,7 @@ from labelled_memories import (  # noqa: E402 - found by the line above
 )
 
 from mewcode_magic.config import MewCode  # noqa: E402
-from mewcode_magic.memory import Memory, MemoryStore, rank_by_keywords, recall  # noqa: E402
+from mewcode_magic.memory import Memory, MemoryStore, Recalling, rank_by_keywords  # noqa: E402
 from mewcode_magic.memory.document import write_document  # noqa: E402
 
 QUESTIONS = [asked.question for asked in TUNED + HELD_OUT]
@@ -165,7 +165,7 @@ def measure_recall(root: Path, memories: list[Memory]) -> None:
     questions = iter(QUESTIONS)
 
     def ask() -> None:
-        recall(next(questions), store, surfaced=[], settings=settings, now=datetime.now(UTC))
+        Recalling(next(questions), store, surfaced=[], settings=settings, now=datetime.now(UTC)).result()
 
     def read() -> None:
         for path in folder.iterdir():

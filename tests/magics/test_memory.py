@@ -1,10 +1,12 @@
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from api_server import ApiServer
+from memory_files import AS_A_USER
 
 from mewcode_magic.errors import CommandError, InvalidMemory, MemoryAmbiguous, MemoryNotFound, StorageError
 from mewcode_magic.memory import Memory, MemoryStore
@@ -245,6 +247,26 @@ def test_git_is_told_to_ignore_an_imported_file(run: Any, project: Path) -> None
     (project / ".mewcode").mkdir()
     (project / ".mewcode" / "memories.md").write_text("- The API is v2\n")
     assert ".mewcode/memories.md.imported (git ignores it)" in run("%memory import").text
+
+
+def test_import_is_planned_into_a_folder_that_cannot_be_entered(project: Path, home: Path) -> None:
+    folder = project / ".mewcode" / "memory"
+    folder.mkdir(parents=True)
+    (project / ".mewcode" / "memories.md").write_text("- The API is v2\n")
+    code = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_line_magic('load_ext', 'mewcode')\n"
+        "shell.run_line_magic('memory', 'import --dry-run')\n"
+    )
+    folder.chmod(0)
+    try:
+        told = subprocess.run(
+            [*AS_A_USER, sys.executable, "-c", code], check=True, capture_output=True, text=True
+        ).stdout
+    finally:
+        folder.chmod(0o700)
+    assert told.startswith("Would import 1 memory: 1 into .mewcode/memory (inside the git repository ")
 
 
 def test_condense_shows_what_it_proposes_and_writes_only_that(run: Any, store: MemoryStore) -> None:

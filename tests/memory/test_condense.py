@@ -83,6 +83,15 @@ def test_a_merge_replaces_its_sources_and_each_comes_back(store: MemoryStore) ->
     assert sorted(names(store)) == ["api", "tabs", "width"]
 
 
+def test_of_a_key_that_several_sources_have_the_newest_ones_value_stays(store: MemoryStore) -> None:
+    store.save(replace(store.get("width"), extra={"mood": 2, "seen": True}, updated=NOW))
+    tabs = store.get("tabs")
+    for sources in (["user/tabs", "user/width"], ["user/width", "user/tabs"]):
+        (only,) = proposed(store, merge(sources=sources)).merges
+        assert tabs.extra == {"mood": 1}
+        assert only.result.extra == {"mood": 2, "seen": True}
+
+
 def test_a_merge_under_the_name_of_a_source_is_undone_by_restoring(store: MemoryStore) -> None:
     ((done, saved),) = write_merges(store, proposed(store, merge(name="tabs")))
     assert saved.path.name == "tabs.md"
@@ -257,6 +266,9 @@ def test_without_a_model_only_near_duplicates_of_one_type_become_one(store: Memo
     friday = "The report goes to the whole team on Friday before noon, as a PDF with plots."
     store.save(Memory("friday", "old", "project", friday, updated=NOW - timedelta(days=9)))
     store.save(Memory("monday", "new", "project", friday.replace("Friday", "Monday"), updated=NOW))
+    lunch = "Answer in short sentences whenever a table of results is on the screen at lunch."
+    store.save(Memory("lunch", "d", "user", lunch))
+    store.save(Memory("lunch too", "d", "feedback", f"{lunch}\nAnd at dinner."))
     found = propose_merges(store, Offline(), now=NOW)
     assert found.refused == ()
     results = {m.result.name: m for m in found.merges}

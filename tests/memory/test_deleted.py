@@ -97,6 +97,27 @@ def test_a_restored_file_does_not_overwrite_one_that_has_its_path_now(store: Mem
     assert names(store) == ["prefers-polars", "something else"]
 
 
+def test_a_restore_that_fails_leaves_what_stands(store: MemoryStore) -> None:
+    store.save(FISCAL, at="team/fiscal")
+    store.delete("fiscal-year")
+    standing = store.save(replace(FISCAL, body="It starts in May."))
+    write(standing.path.with_name("team"), "a file where the folder was")
+    with pytest.raises(StorageError, match="a file stands where a folder should be"):
+        store.restore("fiscal-year")
+    assert [(memory.path, memory.body) for memory in store.list()] == [(standing.path, "It starts in May.")]
+    standing.path.with_name("team").unlink()
+    assert store.restore("fiscal-year").body == FISCAL.body
+
+
+def test_an_index_in_the_trash_is_no_memory(store: MemoryStore, home: Path) -> None:
+    write(home / "memory/MEMORY.md", "- [gone](gone.md) - d\n")
+    assert [done.kind for done in store.fix()] == ["stale index"]
+    assert len(list((home / "memory/.trash").rglob("MEMORY.md"))) == 1
+    assert store.deleted() == []
+    with pytest.raises(MemoryNotFound):
+        store.restore("MEMORY")
+
+
 def test_a_purged_memory_is_gone_with_its_versions(store: MemoryStore) -> None:
     store.save(POLARS)
     store.save(replace(POLARS, body="New."))
@@ -117,11 +138,24 @@ def test_what_is_only_in_the_trash_can_be_purged(store: MemoryStore) -> None:
         store.delete("prefers-polars", purge=True)
 
 
+def test_a_type_says_which_of_two_in_the_trash_is_purged(store: MemoryStore) -> None:
+    store.save(POLARS)
+    store.delete("prefers-polars")
+    store.save(replace(POLARS, type="project", body="Other."))
+    store.delete("prefers-polars")
+    assert store.delete("prefers-polars", type="user", purge=True).place == "user"
+    assert [(item.memory.place, item.memory.body) for item in store.deleted()] == [("project", "Other.")]
+
+
 def test_what_was_deleted_by_hand_is_not_deleted_again(store: MemoryStore) -> None:
     store.save(POLARS).path.unlink()
     with pytest.raises(MemoryNotFound):
         store.delete("prefers-polars")
-    assert store.save(POLARS).action == "created"
+    read = store.save(POLARS)
+    assert read.action == "created"
+    read.path.unlink()
+    with pytest.raises(MemoryNotFound, match="by another process"):
+        store.delete("prefers-polars", if_unchanged=read.memory)
 
 
 def test_the_trash_is_emptied_after_its_days(project: Path, home: Path) -> None:

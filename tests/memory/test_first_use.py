@@ -11,7 +11,7 @@ import pytest
 from memory_files import FISCAL, POLARS, write
 
 from mewcode_magic.files import Lock
-from mewcode_magic.memory import MemoryStore, first_use
+from mewcode_magic.memory import Memory, MemoryStore, first_use
 from mewcode_magic.memory.first_use import unknown_memories
 
 
@@ -132,8 +132,10 @@ def test_memories_are_told_once_a_store_where_the_home_cannot_be_written(
 def test_memories_of_the_home_as_a_project_come_from_nowhere(home: Path, tmp_path: Path) -> None:
     store = MemoryStore(tmp_path, tmp_path / ".mewcode")
     write(tmp_path / ".mewcode/memory/a.md", "---\ntype: project\n---\nIt is v2.")
-    assert [memory.name for memory in store.list("project")] == ["a"]
+    store.save(Memory("b", "d", "project", "It is v3."))
+    assert [memory.name for memory in store.list("project")] == ["a", "b"]
     assert store.arrivals() == []
+    assert not (tmp_path / ".mewcode/projects.json").exists()
 
 
 def test_linked_worktree_has_the_memories_of_its_main_checkout_only_once(

@@ -170,6 +170,16 @@ def test_a_memory_about_the_person_moves_home_with_its_age(
     assert store.list("user") == []
 
 
+def test_a_misplaced_memory_that_cannot_be_taken_away_is_not_copied(
+    store: MemoryStore, project: Path, home: Path
+) -> None:
+    path = write(project / ".mewcode/memory/mine.md", FRONT.format("mine", "user", "I am Bo."))
+    (path.parent / ".trash").write_text("")
+    assert [done.kind for done in store.fix() if done.kind != "stale index"] == []
+    assert [memory.path for memory in store.list()] == [path]
+    assert kinds(store) == ["misplaced"]
+
+
 def test_a_misplaced_memory_that_the_home_has_goes_to_the_trash(store: MemoryStore, project: Path) -> None:
     store.save(POLARS)
     path = write(project / ".mewcode/memory/x.md", FRONT.format("x", "user", POLARS.body.upper()))

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_files import FISCAL, POLARS, index_lines, names, write
+from memory_files import AS_A_USER, FISCAL, POLARS, index_lines, names, write
 
 from mewcode_magic.errors import StorageError
 from mewcode_magic.files import Lock
@@ -256,7 +256,7 @@ def run(code: str, store: MemoryStore, home: Path, *prefix: str) -> str:
     """Run `code` in a process of its own, with `store` over the same folders; return what it prints."""
     setting_up = (
         "import os, resource, signal, sys\n"
-        "from mewcode_magic.errors import StorageError\n"
+        "from mewcode_magic.errors import MewCodeError, StorageError\n"
         "from mewcode_magic.memory import Memory, MemoryStore\n"
         "store = MemoryStore(sys.argv[1], sys.argv[2])\n"
         "polars = Memory('prefers-polars', 'd', 'user', 'x' * 100_000)\n"
@@ -288,23 +288,76 @@ def test_a_write_that_fails_half_way_loses_nothing(store: MemoryStore, home: Pat
     assert store.save(replace(POLARS, body="Short.")).action == "updated"
 
 
-def test_a_folder_without_write_permission_is_read_and_not_written(store: MemoryStore, home: Path) -> None:
+CHANGING = """
+for change in (
+    lambda: store.save(polars),
+    lambda: store.delete("prefers-polars"),
+    lambda: store.restore("gone"),
+    store.fix,
+):
+    try:
+        print("done", change())
+    except MewCodeError as error:
+        print(error)
+print([memory.name for memory in store.list()], [item.memory.name for item in store.deleted()])
+print(*store.notices)
+"""
+
+
+@pytest.mark.parametrize("lock", ["there", "missing"])
+def test_a_folder_without_write_permission_is_read_and_not_written(
+    store: MemoryStore, home: Path, lock: str
+) -> None:
+    store.save(replace(POLARS, name="gone", body="Gone."))
+    store.delete("gone")
     store.save(POLARS)
-    (store.folder("user") / ".lock").unlink()
+    write(store.folder("user") / "plain.md", "No frontmatter.")
+    if lock == "missing":
+        (store.folder("user") / ".lock").unlink()
     store.folder("user").chmod(0o500)
-    as_a_user = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
-    told = run(
-        "try: store.save(polars)\n"
-        "except StorageError as error: print(error)\n"
-        "print(store.get('prefers-polars').body)",
-        store,
-        home,
-        *as_a_user,
-    )
-    store.folder("user").chmod(0o700)
-    assert "permission denied; change its permissions" in told
-    assert told.endswith("No pandas.\n")
+    try:
+        *told, found, notices = run(CHANGING, store, home, *AS_A_USER).splitlines()
+    finally:
+        store.folder("user").chmod(0o700)
+    reason = f"cannot change {store.folder('user')}: permission denied; change its permissions"
+    assert told == [reason] * 4
+    assert found == "['plain', 'prefers-polars'] ['gone']"
+    assert notices == ""
     assert store.save(replace(POLARS, body="Short.")).action == "updated"
+
+
+def test_a_folder_that_cannot_be_entered_is_one_clear_error(store: MemoryStore, home: Path) -> None:
+    store.save(POLARS)
+    store.save(FISCAL)
+    store.folder("user").chmod(0)
+    try:
+        *told, found, notices = run(CHANGING, store, home, *AS_A_USER).splitlines()
+    finally:
+        store.folder("user").chmod(0o700)
+    denied = "permission denied; change its permissions"
+    assert told == [
+        f"cannot change {store.folder('user')}: {denied}",
+        "no memory has the name or slug 'prefers-polars'; %memory lists what there is",
+        "nothing named 'gone' is in the trash; %memory lists what there is",
+        f"cannot change {store.folder('user')}: {denied}",
+    ]
+    assert found == "['fiscal-year'] []"
+    assert notices == f"{store.folder('user')}: the folder cannot be read: {denied}"
+
+
+def test_a_home_that_cannot_be_entered_leaves_the_project_in_order(store: MemoryStore, home: Path) -> None:
+    store.save(POLARS)
+    store.save(FISCAL)
+    home.chmod(0)
+    try:
+        *told, found, notices = run(CHANGING, store, home, *AS_A_USER).splitlines()
+    finally:
+        home.chmod(0o700)
+    denied = "permission denied; change its permissions"
+    assert told[0] == f"cannot make the folder {store.folder('user')}: {denied}"
+    assert told[3] == "done []"
+    assert found == "['fiscal-year'] []"
+    assert notices == f"{store.folder('user')}: the folder cannot be read: {denied}"
 
 
 def test_a_lock_that_another_process_keeps_is_one_clear_error(store: MemoryStore) -> None:

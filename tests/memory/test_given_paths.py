@@ -34,6 +34,14 @@ def test_a_memory_moves_to_the_path_that_is_given_and_grows_no_younger(store: Me
     assert index_lines(store, "project") == ["- [fiscal-year](archive/fiscal.md) - how quarters are counted"]
 
 
+def test_a_memory_that_moves_with_a_new_body_is_as_old_as_that(store: MemoryStore) -> None:
+    saved = store.save(replace(FISCAL, updated=datetime(2020, 1, 1, tzinfo=UTC)))
+    moved = store.save(replace(saved.memory, body="It starts in May."), at="archive/fiscal")
+    assert moved.action == "moved"
+    assert moved.memory.updated is not None
+    assert moved.memory.updated.year > 2020
+
+
 @pytest.mark.parametrize("at", ["fiscal-year", "other"])
 def test_a_memory_that_has_the_name_is_not_replaced(store: MemoryStore, at: str) -> None:
     store.save(FISCAL)

@@ -325,3 +325,15 @@ def test_whatever_stands_in_a_folder_a_second_import_changes_nothing(files: dict
         again = import_memories(store, folder, now=NOW)
         assert (again.saved, again.left_out) == ((), done.left_out)
         assert store.list() == before
+
+
+def test_a_type_that_a_file_states_is_kept_and_one_that_it_does_not_follows_from_its_words(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    for kind in ("user", "feedback", "project", "reference"):
+        write(tmp_path / f"x/{kind}.md", f"---\nname: {kind}\ntype: {kind}\n---\nI like {kind}s.")
+    write(tmp_path / "x/none.md", "I like tea.")
+    write(tmp_path / "x/link.md", "See https://example.org/wiki for more.")
+    found = {memory.name: memory.type for memory in import_memories(store, tmp_path / "x", now=NOW).saved}
+    kept = {kind: kind for kind in ("user", "feedback", "project", "reference")}
+    assert found == {**kept, "none": "user", "link": "reference"}

@@ -107,3 +107,12 @@ def test_one_folder_serves_both_places_where_the_project_is_the_homes(tmp_path: 
     assert store.check() == []
     # Another project uses only what is about the person.
     assert names(MemoryStore(tmp_path / "other", tmp_path / ".mewcode")) == []
+
+
+def test_what_the_one_folder_has_in_its_trash_is_of_the_place_of_its_type(tmp_path: Path) -> None:
+    store = MemoryStore(tmp_path, tmp_path / ".mewcode")
+    store.save(FISCAL)
+    store.delete("fiscal-year")
+    assert [item.memory.place for item in store.deleted()] == ["project"]
+    assert store.delete("fiscal-year", type="project", purge=True).place == "project"
+    assert store.deleted() == []

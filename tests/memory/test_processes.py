@@ -6,10 +6,13 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from subprocess import PIPE, Popen
 from threading import Thread
 
+import pytest
 from memory_files import POLARS, index_lines, names
 
+from mewcode_magic.errors import MemoryAmbiguous
 from mewcode_magic.memory import MemoryStore
 
 SAVING = """
@@ -83,6 +86,44 @@ def test_two_processes_that_move_in_opposite_directions_do_not_block_each_other(
         ("m1", "user"),
     ]
     assert store.check() == []
+
+
+IN_TWO_PLACES = """
+import sys
+from mewcode_magic.memory import Memory, MemoryStore
+store = MemoryStore(sys.argv[1], sys.argv[2])
+print("ready", flush=True)
+for number in sys.stdin:
+    saved = store.save(Memory(f"m{number.strip()}", "d", sys.argv[3], f"{sys.argv[3]} {number}"))
+    print(saved.action, *saved.notes, flush=True)
+"""
+
+
+def test_one_name_that_two_processes_save_in_two_places_is_never_there_twice_in_silence(
+    store: MemoryStore, project: Path, home: Path
+) -> None:
+    command = [sys.executable, "-c", IN_TWO_PLACES, str(project), str(home)]
+    running = [
+        Popen([*command, kind], stdin=PIPE, stdout=PIPE, text=True, bufsize=1) for kind in ("user", "project")
+    ]
+    assert [process.stdout.readline() for process in running] == ["ready\n", "ready\n"]
+    twice = 0
+    for number in range(40):
+        for process in running:
+            process.stdin.write(f"{number}\n")
+        told = [process.stdout.readline() for process in running]
+        found = [memory for memory in store.list() if memory.name == f"m{number}"]
+        if len(found) == 1:  # one came later, and moved it
+            assert sorted(line.split()[0] for line in told) == ["created", "moved"]
+            continue
+        twice += 1
+        assert sorted(memory.place for memory in found) == ["project", "user"]
+        assert any("has the same name; --type says which one is meant" in line for line in told)
+        with pytest.raises(MemoryAmbiguous, match="say which one by its type"):
+            store.get(f"m{number}")
+    for process in running:
+        process.communicate()
+    assert [problem.kind for problem in store.check()].count("same name") == twice
 
 
 def test_a_process_killed_while_saving_leaves_the_old_or_the_new(

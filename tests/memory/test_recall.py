@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.events import Query, Reply
-from mewcode_magic.memory import Memory, MemoryStore, Recall, recall
+from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
 from mewcode_magic.messages import Surfaced
 from mewcode_magic.model import Scripted
 
@@ -42,14 +42,14 @@ def ask(
     model: Scripted | None = None,
     **settings: object,
 ) -> Recall:
-    return recall(
+    return Recalling(
         prompt,
         store,
         surfaced=surfaced or [],
         settings=MewCode(**settings),
         now=now or NOW + timedelta(minutes=5),
         model=model,
-    )
+    ).result()
 
 
 def names(result: Recall) -> list[str]:

@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -72,6 +73,21 @@ def test_the_same_name_updates_and_keeps_other_keys(store: MemoryStore, home: Pa
     assert saved.memory.created == datetime(2026, 1, 1).astimezone()
     assert saved.memory.updated is not None
     assert saved.memory.body == "No pandas."
+
+
+def test_an_update_keeps_origin_and_birth_and_changes_the_keys_that_it_gives(store: MemoryStore) -> None:
+    first = store.save(replace(POLARS, source="20261129-100000-ab12", extra={"tags": ["x"], "owner": "me"}))
+    later = datetime.now(UTC) + timedelta(days=1)
+    saved = store.save(replace(POLARS, body="New.", created=later, extra={"tags": ["y"]})).memory
+    assert saved.source == "20261129-100000-ab12"
+    assert saved.created == first.memory.created
+    assert saved.extra == {"tags": ["y"], "owner": "me"}
+
+
+def test_what_says_no_time_was_made_when_its_file_last_changed(store: MemoryStore, home: Path) -> None:
+    path = write(home / "memory/prefers-polars.md", "Old.")
+    os.utime(path, (1_577_836_800, 1_577_836_800))
+    assert store.save(POLARS).memory.created == datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def test_an_update_stays_in_the_file_that_has_the_name(store: MemoryStore, home: Path) -> None:
@@ -153,6 +169,18 @@ def test_a_change_of_type_within_a_place_keeps_the_file(store: MemoryStore) -> N
     assert (saved.action, saved.path, saved.memory.type) == ("updated", first.path, "feedback")
 
 
+def test_a_memory_of_the_other_place_moves_there_when_it_is_saved_as_it_is(
+    store: MemoryStore, project: Path
+) -> None:
+    path = write(
+        project / ".mewcode/memory/tabs.md", "---\nname: tabs\ndescription: d\ntype: user\n---\nTabs."
+    )
+    (memory,) = store.list()
+    saved = store.save(memory)
+    assert (saved.action, saved.path) == ("moved", store.folder("user") / "tabs.md")
+    assert not path.exists()
+
+
 def test_a_memory_that_was_read_can_be_renamed(store: MemoryStore) -> None:
     first = store.save(POLARS).memory
     saved = store.save(replace(first, name="polars-always"))
@@ -177,7 +205,11 @@ def test_a_name_in_both_places_needs_a_type(store: MemoryStore, project: Path) -
         store.delete("prefers-polars")
     assert store.get("prefers-polars", type="feedback").place == "user"
     assert store.get("prefers-polars", type="reference").place == "project"
-    assert store.save(replace(POLARS, type="project", body="New.")).action == "updated"
+    saved = store.save(replace(POLARS, type="project", body="New."))
+    assert saved.action == "updated"
+    (note,) = saved.notes
+    assert note.startswith("the user memory 'prefers-polars' in ")
+    assert note.endswith("has the same name; --type says which one is meant")
     assert [memory.body for memory in store.list()] == ["No pandas.", "New."]
     with pytest.raises(InvalidMemory, match="'note'"):
         store.get("prefers-polars", type="note")
@@ -278,8 +310,20 @@ def test_a_save_that_nearly_fills_the_index_asks_to_condense_it(project: Path, h
     assert notes[:8] == [[]] * 8
     assert "9 of 10 lines" in notes[8][0]
     assert "condense" in notes[8][0]
+    again = store.save(replace(POLARS, name="m8", body="Body 8."))
+    assert (again.action, again.notes) == ("unchanged", [])
     store.settings.index_warn_ratio = 1
     assert store.save(replace(POLARS, name="m1", body="Other.")).notes == []
+
+
+def test_an_index_of_few_long_lines_is_nearly_full_too(project: Path, home: Path) -> None:
+    store = MemoryStore(project, home, settings=MewCode(index_max_bytes=1_000))
+    assert store.save(POLARS).notes == []
+    saved = store.save(replace(POLARS, name="long", description="d" * 900, body="Long."))
+    assert "2 of 200 lines" in saved.notes[0]
+    assert "of 1,000 bytes" in saved.notes[0]
+    assert store.notices == saved.notes
+    assert [(problem.kind, problem.text) for problem in store.check()] == [("index full", saved.notes[0])]
 
 
 def test_expired_memories_are_listed_but_not_indexed(store: MemoryStore) -> None:

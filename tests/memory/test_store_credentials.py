@@ -16,7 +16,7 @@ from mewcode_magic.app import Mew
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import CredentialRefused, InvalidMemory
 from mewcode_magic.events import ToolEnded
-from mewcode_magic.memory import Memory, MemoryStore, legacy_memories, recall
+from mewcode_magic.memory import Memory, MemoryStore, Recalling, legacy_memories
 from mewcode_magic.model import Scripted
 
 KEY, OTHER = ("AKIA" + made(UPPER, 16) for _ in range(2))
@@ -131,6 +131,12 @@ def by_hand(home: Path) -> Path:
     return write(home / "memory/deploy.md", text)
 
 
+def test_mask_that_a_memory_has_already_may_stay_in_it(store: MemoryStore, home: Path) -> None:
+    write(home / "memory/deploy.md", f"---\nname: deploy\ntype: user\n---\nThe key is {MASK}.")
+    (memory,) = store.list()
+    assert store.save(replace(memory, description="how to deploy")).action == "updated"
+
+
 def test_sendable_masks_the_texts_and_leaves_the_file(store: MemoryStore, by_hand: Path) -> None:
     before = by_hand.read_bytes()
     (memory,) = store.list()
@@ -186,11 +192,13 @@ def test_masked_index_stays_within_its_limit(project: Path, home: Path) -> None:
     for n in range(40):
         text = f"---\nname: m{n}\ndescription: pw is {made(ALNUM, 6)}\ntype: user\n---\nBody {n}."
         write(home / f"memory/m{n}.md", text)
-    store = MemoryStore(project, home, settings=MewCode(index_max_bytes=1_500))
-    index = store.index("user")
-    assert len(index.encode()) <= 1_500
-    assert "[credential: password]" in index
-    assert "not shown" in index
+    store = MemoryStore(project, home)
+    for most in range(1_400, 1_500, 9):
+        store.settings.index_max_bytes = most
+        index = store.index("user")
+        assert len(index.encode()) <= most
+        assert "[credential: password]" in index
+        assert "not shown" in index
 
 
 def test_check_and_notices_name_the_file_and_never_the_value(
@@ -274,7 +282,7 @@ def test_credential_that_was_written_by_hand_is_masked_when_recalled(
     store: MemoryStore, by_hand: Path
 ) -> None:
     options = {"settings": MewCode(), "now": datetime.now(UTC)}
-    recalled = recall("first", store, surfaced=[], **options)
+    recalled = Recalling("first", store, surfaced=[], **options).result()
     assert MASK in recalled.text
     assert KEY not in recalled.text
-    assert recall("first", store, surfaced=recalled.surfaced, **options).memories == []
+    assert Recalling("first", store, surfaced=recalled.surfaced, **options).result().memories == []

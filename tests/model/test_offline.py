@@ -9,7 +9,7 @@ import pytest
 from mewcode_magic.config import MewCode
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta
 from mewcode_magic.instructions import load_instructions
-from mewcode_magic.memory import MemoryStore, memory_from_text, recall
+from mewcode_magic.memory import MemoryStore, Recalling, memory_from_text
 from mewcode_magic.messages import Message, Usage
 from mewcode_magic.model.offline import Offline
 from mewcode_magic.sessions import summary_of
@@ -50,7 +50,7 @@ class Talk:
 
     def ask(self, prompt: str) -> list[ModelEvent]:
         """Return the events that answer a prompt."""
-        found = recall(prompt, self.store, surfaced=[], settings=MewCode(), now=NOW)
+        found = Recalling(prompt, self.store, surfaced=[], settings=MewCode(), now=NOW).result()
         texts = [*([] if self.messages else [self.reminder]), *([found.text] if found.text else []), prompt]
         return self.send([{"type": "text", "text": text} for text in texts])
 

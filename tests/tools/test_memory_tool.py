@@ -420,3 +420,31 @@ def test_change_by_another_process_between_reading_and_writing_is_not_overwritte
     change = {"path": "/memories/project/ci.md", "old_str": "every push", "new_str": "each tag"}
     assert "changed on disk since it was read" in refused(raced, "str_replace", **change)
     assert "They take two days." in body_of(context, "/memories/project/ci.md")
+
+
+def test_read_only_lets_memories_be_viewed_and_none_be_changed(context: ToolContext) -> None:
+    create(context, "/memories/project/ci.md")
+    context.settings.permission_mode = "read-only"
+    assert "They take ten minutes." in done(context, "view", path="/memories/project/ci.md")
+    assert "read-only" in refused(context, "delete", path="/memories/project/ci.md")
+    assert [memory.name for memory in context.memory.list()] == ["ci"]
+
+
+def test_delete_means_the_file_of_the_path_also_where_the_other_place_has_its_name(
+    context: ToolContext,
+) -> None:
+    create(context, "/memories/project/ci.md")
+    text = CI.replace("project", "user").replace("every push", "Mondays")
+    write(context.memory.folder("user") / "ci.md", text)
+    done(context, "delete", path="/memories/user/ci.md")
+    assert [memory.place for memory in context.memory.list()] == ["project"]
+
+
+def test_error_on_the_first_file_of_a_directory_is_told_as_that_of_one_file(context: ToolContext) -> None:
+    create(context, "/memories/project/team/ci.md")
+    create(context, "/memories/project/team/cd.md", CI.replace("ci", "cd").replace("push", "tag"))
+    (context.memory.folder("project") / ".trash").write_text("")
+    told = refused(context, "delete", path="/memories/project/team")
+    assert "a file stands where a folder should be" in told
+    assert "files are done" not in told
+    assert len(context.memory.list()) == 2

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mewcode_magic.model.asked import fact_to_keep
-from mewcode_magic.model.own_words import Sentence, own_words
-from mewcode_magic.model.wording import (
+from mewcode_magic.model.rules.asked import fact_to_keep
+from mewcode_magic.model.rules.own_words import Sentence, own_words
+from mewcode_magic.model.rules.wording import (
     ANYWHERE,
     BEHAVIOUR,
     CLAUSE,

@@ -13,8 +13,8 @@ from mewcode_magic.memory import Memory, memory_from_text
 from mewcode_magic.memory.extract import MAX_OPERATIONS
 from mewcode_magic.memory.names import free_name
 from mewcode_magic.memory.restated import restates
-from mewcode_magic.model.conversation import read_query
-from mewcode_magic.model.stated import lasting_statements
+from mewcode_magic.model.rules.conversation import read_query
+from mewcode_magic.model.rules.stated import lasting_statements
 
 __all__ = ["noted"]
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mewcode_magic.model.own_words import own_words
-from mewcode_magic.model.stated import lasting_statements
+from mewcode_magic.model.rules.own_words import own_words
+from mewcode_magic.model.rules.stated import lasting_statements
 
 STATEMENTS = json.loads(Path(__file__).with_name("statements.json").read_text(encoding="utf-8"))
 MISSED = {

@@ -2,7 +2,12 @@
 
 import pytest
 
-from mewcode_magic.model.asked import asks_for_memories, asks_for_recap, fact_to_keep, variables_to_inspect
+from mewcode_magic.model.rules.asked import (
+    asks_for_memories,
+    asks_for_recap,
+    fact_to_keep,
+    variables_to_inspect,
+)
 
 
 @pytest.mark.parametrize(

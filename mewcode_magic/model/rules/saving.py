@@ -9,7 +9,7 @@ from typing import Any
 from mewcode_magic.memory import PLACE_OF, Memory, memory_from_text, slug_of
 from mewcode_magic.memory.document import write_document
 from mewcode_magic.memory.names import free_name
-from mewcode_magic.model.conversation import Conversation
+from mewcode_magic.model.rules.conversation import Conversation
 
 __all__ = ["call_that_saves"]
 
