@@ -6,6 +6,8 @@ import contextlib
 import errno
 import os
 import socket
+import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,7 @@ __all__ = [
     "FileState",
     "Lock",
     "absolute",
+    "is_foreign",
     "private_folder",
     "read_text",
     "reason",
@@ -123,6 +126,21 @@ def private_folder(path: Path) -> Path:
 def state_of(status: os.stat_result) -> FileState:
     """Return what tells this state of a file from a later one."""
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether another user may have written a file, or the link that it is; root is none.
+
+    Where files have no owner that could be told (Windows), any may be foreign.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    if sys.platform == "win32":
+        return True
+    status = path.stat()
+    owners = {path.lstat().st_uid, status.st_uid}
+    return not owners <= {os.getuid(), 0} or bool(status.st_mode & stat.S_IWOTH)
 
 
 def read_text(path: Path) -> tuple[str, bool]:

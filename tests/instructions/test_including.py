@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.instructions import Instructions, _literal, load_instructions
+from mewcode_magic.instructions import Instructions, load_instructions
+from mewcode_magic.instructions.including import _literal
 
 BLOCKED = "<!-- @include blocked: path outside project -->"
 
