@@ -23,6 +23,7 @@ __all__ = [
     "Lock",
     "absolute",
     "is_foreign",
+    "is_planted",
     "private_folder",
     "read_text",
     "reason",
@@ -129,18 +130,30 @@ def state_of(status: os.stat_result) -> FileState:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether another user may have written a file, or the link that it is; root is none.
+    """Whether another user may have written a file, or the link that it is; root does not count.
 
-    Where files have no owner that could be told (Windows), any may be foreign.
-
-    Raises:
-        OSError: it cannot be looked at.
+    So may any that cannot be looked at, and any where files have no owner that could be told (Windows).
     """
     if sys.platform == "win32":
         return True
-    status = path.stat()
-    owners = {path.lstat().st_uid, status.st_uid}
+    try:
+        status = path.stat()
+        owners = {path.lstat().st_uid, status.st_uid}
+    except OSError:
+        return True
     return not owners <= {os.getuid(), 0} or bool(status.st_mode & stat.S_IWOTH)
+
+
+def is_planted(path: Path) -> bool:
+    """Whether another user has put something into a folder that is everybody's, such as `/tmp`."""
+    if sys.platform == "win32":
+        return False
+    try:
+        mode, owner = path.parent.stat().st_mode, path.lstat().st_uid
+    except OSError:
+        return False
+    is_everybodys = bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
+    return is_everybodys and owner not in (os.getuid(), 0)
 
 
 def read_text(path: Path) -> tuple[str, bool]:

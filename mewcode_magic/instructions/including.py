@@ -1,9 +1,9 @@
 """Reading the files that instruct, each once, with what their `@include` lines bring in.
 
 A line `@include PATH` is replaced by that file, whose own lines are followed in turn. PATH is relative to the
-folder of the including file, may hold spaces, stand in quotes, or begin with `~`. Code fences and HTML comments
-are left alone. Nothing outside the bound of the place is read: for a project's file the project, for the home's
-file home.
+folder of the including file, may hold spaces, stand in quotes, or begin with `~`. Code fences and HTML
+comments are left alone. Nothing outside the bound of a place is read: for a file of the project that is the
+project, for any other its own folder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import StorageError, one_line
-from mewcode_magic.files import is_foreign, read_text, shown
+from mewcode_magic.files import is_foreign, is_planted, read_text, shown
 
 __all__ = ["LeftOut", "Place", "Raw", "Reader", "check_inside", "stands"]
 
@@ -56,7 +56,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A file's text as it stands, with line ends as `\\n`."""
+    r"""A file's text as it stands, with line ends as `\n`."""
 
     text: str
     identity: _Identity
@@ -169,10 +169,10 @@ class Reader:
         identity = status.st_dev, status.st_ino
         if identity in self._seen:
             return None
-        if place.own_only and is_foreign(path):
+        if is_foreign(path) if place.own_only else is_planted(path):
             raise LeftOut(
                 "another user may have written it",
-                "outside your home folder, only what you or root alone can write is read",
+                "outside your home folder, only what you or root alone can write is taken from there",
             )
         if not stat.S_ISREG(status.st_mode):
             raise LeftOut("a folder, not a file" if stat.S_ISDIR(status.st_mode) else "not a regular file")

@@ -73,11 +73,14 @@ class ScopedInstructions:
         self._settings = settings
         self._rules: Sequence[Rule] = ()
         self._told: list[Path] = []
+        self.joined: list[Path] = []
+        """The files that have joined."""
 
     def begin(self, instructions: Instructions, joined: Iterable[str]) -> None:
         """Take what stands in front of a conversation, and the names of the files that have joined since."""
         self._rules = instructions.rules
-        self._told = [*instructions.files, *(self._project / name for name in joined)]
+        self.joined = [self._project / name for name in joined]
+        self._told = [*instructions.files, *self.joined]
 
     @property
     def waiting(self) -> list[Rule]:
@@ -117,6 +120,7 @@ class ScopedInstructions:
         self.note(*reader.notices)
         if not texts:
             return None
+        self.joined += reader.files
         self._told += reader.files
         names = tuple(self._name(path) for path in reader.files)
         head = _HEAD.format(names=json.dumps(names, ensure_ascii=False))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from mewcode_magic.events import Notice
 from mewcode_magic.files import shown
 from mewcode_magic.instructions import Source, split_joined
-from mewcode_magic.messages import Message
+from mewcode_magic.messages import Block, Message
 from mewcode_magic.tools.paths import is_denied
 from mewcode_magic.tools.tool import ToolContext, ToolResult, ToolRun
 from mewcode_magic.tools.walk import Walk
@@ -41,16 +42,17 @@ def with_instructions(result: ToolResult, touched: Path, context: ToolContext) -
     return replace(result, text=joined.block + result.text)
 
 
-def joined_in(messages: Iterable[Message]) -> Iterator[tuple[list[str], str]]:
+def joined_in(messages: Sequence[Message]) -> Iterator[tuple[list[str], str]]:
     """Yield the names and the text of the instructions that joined with each result in a conversation."""
-    names: dict[str, str] = {}
-    for message in messages:
-        names |= {call["id"]: call["name"] for call in message.tool_uses()}
-        for result in message.tool_results():
-            if names.get(result["tool_use_id"]) in FILE_TOOLS:
-                files, text, _ = split_joined(_text(result.get("content")))
-                if files:
-                    yield files, text
+    for before, message in pairwise(messages):
+        if isinstance(message.content, str):  # most are prompts, or replies, of which there may be very many
+            continue
+        for result in message.content:
+            if result.get("type") != "tool_result":
+                continue
+            files, text, _ = split_joined(_text(result.get("content")))
+            if files and _tool(before, result) in FILE_TOOLS:
+                yield files, text
 
 
 def _may_join(source: Source, context: ToolContext) -> bool:
@@ -69,6 +71,12 @@ def _may_join(source: Source, context: ToolContext) -> bool:
             f"{shown(source.path)} was left out: .gitignore leaves out its folder; @include it in MEWCODE.md"
         )
     return False
+
+
+def _tool(message: Message, result: Block) -> str:
+    """Return the name of the tool whose result it is."""
+    calls = message.tool_uses()
+    return next((str(call.get("name")) for call in calls if call.get("id") == result.get("tool_use_id")), "")
 
 
 def _text(content: object) -> str:
