@@ -38,7 +38,7 @@ _HEAD = (
     "one holds."
 )
 _BLOCK = re.compile(
-    r"<system-reminder>\nInstruction files join here: (?P<names>\[.*\])\. [^\n]*\n\n(?P<text>.*?)\n"
+    r"<system-reminder>\nInstruction files join here: (?P<names>\[[^\n]*\])\. [^\n]*\n\n(?P<text>.*?)\n"
     r"</system-reminder>\n\n",
     re.DOTALL,
 )
