@@ -46,7 +46,7 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that a touched path brings in: `scope` says what it is about."""
+    """A file that is about a touched path: `scope` says what else it is about."""
 
     path: Path
     scope: str
@@ -89,7 +89,7 @@ class ScopedInstructions:
         return [rule for rule in self._rules if os.path.realpath(rule.path) not in told]
 
     def sources(self, touched: Path) -> list[Source]:
-        """Return the files that a path with all links resolved would bring in, the nearest folder's first."""
+        """Return the files that are about a path with all links resolved, the nearest folder's first."""
         if not touched.is_relative_to(self._project) or touched == self._project:
             return []
         is_folder = touched.is_dir()
@@ -104,13 +104,15 @@ class ScopedInstructions:
         name = path.as_posix() + "/" * is_folder
         found += [
             Source(rule.path, f"files that match {', '.join(rule.patterns)}", is_rule=True)
-            for rule in self.waiting
+            for rule in self._rules
             if rule.matches(name)
         ]
         return [source for source in found if stands(source.path)]
 
-    def join(self, sources: Iterable[Source]) -> Joined | None:
+    def join(self, sources: Sequence[Source]) -> Joined | None:
         """Return what files bring in that have not been told yet, or None; from now on they are told."""
+        if not sources:
+            return None
         reader = Reader(self._settings, told=self._told)
         texts = [
             f"[{one_line(f'{self._name(source.path)}, for {source.scope}')}]\n{text}"
