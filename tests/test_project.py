@@ -70,6 +70,7 @@ def test_sign_of_another_user_counts_unless_the_folder_is_everybodys(
     else:
         (top / sign).mkdir()
     give_away(top / sign, monkeypatch)
+    top.chmod(0o777)
     assert found(top) == top
     top.chmod(0o1777)
     assert found(top) == top / "middle" / "below"

@@ -31,7 +31,7 @@ def run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> ToolR
         if action is not None and (refusal := (yield from _refusal_of(action, context.permissions))):
             return ToolResult(refusal, is_error=True)
         result = yield from tool.run(arguments, context)
-        if action is None or action.path is None or result.is_error:
+        if action is None or action.path is None:
             return result
         return (yield from with_instructions(result, action.path, context))
     except MewCodeError as error:
