@@ -160,7 +160,6 @@ class Conversation:
     def _turn(self, model: Model, request: Callable[[], Request]) -> Iterator[Event]:
         """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""
         session = self.session
-        self._know_joined(self.front)
         before: dict[str, Memory] = {}
         try:
             for event in run_turn(model, session, request, self._tools, self._context):
@@ -191,7 +190,7 @@ class Conversation:
     def _know_joined(self, front: Front) -> str:
         """Tell the scoped instructions which of them the agent has been sent, and return what those say."""
         joined = list(joined_in(self.session.messages))
-        self._scoped.begin(front.instructions, [name for names, _ in joined for name in names])
+        self._scoped.know(front.instructions, [name for names, _ in joined for name in names])
         return "\n\n".join(text for _, text in joined)
 
     @property
@@ -209,10 +208,12 @@ class Conversation:
 
     def request(self) -> Request:
         """Return the request for the session as it stands now."""
+        front = self.front
+        self._know_joined(front)  # in the midst of a turn what had joined may have been taken away
         return build_request(
             self.session.messages,
             system=self._system,
-            reminder=self.front.reminder.text,
+            reminder=front.reminder.text,
             tools=self._definitions,
             max_tokens=self._settings.max_tokens,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -44,4 +45,5 @@ def seen_by_git(path: Path) -> str:
 
 
 def _root(path: Path) -> Path | None:
-    return next((folder for folder in path.parents if (folder / ".git").exists()), None)
+    # Path.exists raises where a folder cannot be searched.
+    return next((folder for folder in path.parents if os.path.lexists(folder / ".git")), None)

@@ -76,7 +76,7 @@ class ScopedInstructions:
         self.joined: list[Path] = []
         """The files that have joined."""
 
-    def begin(self, instructions: Instructions, joined: Iterable[str]) -> None:
+    def know(self, instructions: Instructions, joined: Iterable[str]) -> None:
         """Take what stands in front of a conversation, and the names of the files that have joined since."""
         self._rules = instructions.rules
         self.joined = [self._project / name for name in joined]
@@ -85,8 +85,8 @@ class ScopedInstructions:
     @property
     def waiting(self) -> list[Rule]:
         """The rules that have not joined yet."""
-        told = {os.path.realpath(path) for path in self._told}
-        return [rule for rule in self._rules if os.path.realpath(rule.path) not in told]
+        joined = set(self.joined)
+        return [rule for rule in self._rules if self._project / self._name(rule.path) not in joined]
 
     def sources(self, touched: Path) -> list[Source]:
         """Return the files that are about a path with all links resolved, the nearest folder's first."""
@@ -122,9 +122,9 @@ class ScopedInstructions:
         self.note(*reader.notices)
         if not texts:
             return None
-        self.joined += reader.files
         self._told += reader.files
         names = tuple(self._name(path) for path in reader.files)
+        self.joined += (self._project / name for name in names)
         head = _HEAD.format(names=json.dumps(names, ensure_ascii=False))
         body = escape_tags(f"{head}\n\n{SEPARATOR.join(texts)}")
         return Joined(names, f"<system-reminder>\n{body}\n</system-reminder>\n\n")

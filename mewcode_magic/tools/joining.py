@@ -45,7 +45,7 @@ def with_instructions(result: ToolResult, touched: Path, context: ToolContext) -
 def joined_in(messages: Sequence[Message]) -> Iterator[tuple[list[str], str]]:
     """Yield the names and the text of the instructions that joined with each result in a conversation."""
     for before, message in pairwise(messages):
-        if isinstance(message.content, str):  # most are prompts, or replies, of which there may be very many
+        if message.role == "assistant" or isinstance(message.content, str):  # there may be very many
             continue
         for result in message.content:
             if result.get("type") != "tool_result":

@@ -18,7 +18,7 @@ def joining(project: Path, home: Path):
     def join(path: str, *, joined: list[str] | None = None) -> str:
         if joined is not None or not known:
             known[:] = [ScopedInstructions(project, MewCode())]
-            known[0].begin(load_instructions(project, home), joined or [])
+            known[0].know(load_instructions(project, home), joined or [])
         found = known[0].join(known[0].sources(Path(os.path.realpath(project / path))))
         return "" if found is None else found.block
 
@@ -80,6 +80,16 @@ def test_what_stands_in_front_or_was_sent_does_not_join_again(joining, project: 
     assert joining("a/x.py") == ""
     assert joining("b/x.py", joined=["b/MEWCODE.md"]) == ""
     assert "c" in said(joining("c/x.py"))
+
+
+@pytest.mark.parametrize("name", ["", "/", "../..", "a\0b", "\ud800", "x" * 5_000])
+def test_damaged_name_of_what_was_sent_does_no_harm(joining, project: Path, name: str) -> None:
+    write(project / "src" / "MEWCODE.md", "src")
+    write(project / ".mewcode" / "rules" / "sql.md", '---\npaths: ["*.sql"]\n---\nsql')
+    assert "src" in said(joining("src/x.py", joined=[name]))
+    assert [rule.path.name for rule in joining.known[0].waiting] == ["sql.md"]
+    assert "sql" in said(joining("x.sql"))
+    assert joining.known[0].waiting == []
 
 
 def test_path_outside_the_project_and_its_own_folders_bring_in_nothing(

@@ -19,7 +19,7 @@ def joining(context: ToolContext, project: Path, home: Path) -> ToolContext:
     write(project / "src" / "MEWCODE.md", "Tests first.")
     write(project / "src" / "a.py", "x = 1\n")
     scoped = ScopedInstructions(project, context.settings)
-    scoped.begin(load_instructions(project, home), [])
+    scoped.know(load_instructions(project, home), [])
     context.settings.permission_mode = "auto"
     return replace(context, instructions=scoped)
 
