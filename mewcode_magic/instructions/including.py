@@ -240,7 +240,7 @@ def _status(path: Path) -> os.stat_result:
 def _identity(path: Path) -> _Identity | None:
     try:
         status = path.stat()
-    except (OSError, ValueError):  # it is gone, or its name was never one
+    except OSError:  # it is gone
         return None
     return status.st_dev, status.st_ino
 

@@ -79,7 +79,7 @@ class ScopedInstructions:
     def know(self, instructions: Instructions, joined: Iterable[str]) -> None:
         """Take what stands in front of a conversation, and the names of the files that have joined since."""
         self._rules = instructions.rules
-        self.joined = [self._project / name for name in joined]
+        self.joined = [self._project / name for name in joined if _is_path(name)]
         self._told = [*instructions.files, *self.joined]
 
     @property
@@ -87,6 +87,10 @@ class ScopedInstructions:
         """The rules that have not joined yet."""
         joined = set(self.joined)
         return [rule for rule in self._rules if self._project / self._name(rule.path) not in joined]
+
+    def has_told(self, path: Path) -> bool:
+        """Whether a file with all links resolved instructs the agent, included ones too."""
+        return any(str(path) == os.path.realpath(told) for told in self._told)
 
     def sources(self, touched: Path) -> list[Source]:
         """Return the files that are about a path with all links resolved, the nearest folder's first."""
@@ -148,6 +152,14 @@ class ScopedInstructions:
     def _name(self, path: Path) -> str:
         real = Path(os.path.realpath(path))
         return (real.relative_to(self._project) if real.is_relative_to(self._project) else real).as_posix()
+
+
+def _is_path(name: str) -> bool:
+    """Whether it can name a file at all; what is read from a session may be anything."""
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
 
 
 def split_joined(text: str) -> tuple[list[str], str, str]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+from mewcode_magic.errors import one_line
 from mewcode_magic.events import Notice
 from mewcode_magic.files import shown
 from mewcode_magic.instructions import Source, split_joined
@@ -38,7 +39,7 @@ def with_instructions(result: ToolResult, touched: Path, context: ToolContext) -
         yield Notice(notice)
     if joined is None:
         return result
-    yield Notice(f"Instructions joined: {', '.join(joined.names)}")
+    yield Notice(one_line(f"Instructions joined: {', '.join(joined.names)}"))
     return replace(result, text=joined.block + result.text)
 
 

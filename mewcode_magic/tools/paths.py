@@ -107,7 +107,7 @@ def file_action(
         return matches(pattern, real, context, is_folder=is_folder)
 
     inside = is_inside(real, context) or (kind == "read" and is_memory(real, context))
-    if kind == "edit" and is_instruction_file(real, context.settings):
+    if kind == "edit" and _instructs(real, context):
         inside = False  # what stands there is followed in every later session, so the user decides
     return Action(
         tool,
@@ -122,6 +122,11 @@ def file_action(
         touched_by=is_meant,
         denied_as=denied_as,
     )
+
+
+def _instructs(real: Path, context: ToolContext) -> bool:
+    told = context.instructions
+    return is_instruction_file(real, context.settings) or (told is not None and told.has_told(real))
 
 
 def is_denied(real: Path, context: ToolContext, *tools: str) -> bool:

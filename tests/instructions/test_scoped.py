@@ -90,6 +90,7 @@ def test_damaged_name_of_what_was_sent_does_no_harm(joining, project: Path, name
     assert [rule.path.name for rule in joining.known[0].waiting] == ["sql.md"]
     assert "sql" in said(joining("x.sql"))
     assert joining.known[0].waiting == []
+    assert joining.known[0].has_told(project / "src" / "MEWCODE.md")
 
 
 def test_path_outside_the_project_and_its_own_folders_bring_in_nothing(

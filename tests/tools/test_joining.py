@@ -61,6 +61,22 @@ def test_call_that_fails_or_touches_no_file_of_the_folder_brings_in_nothing(join
     assert "Tests first" in run_tool(ReadFile(), joining, path="src/a.py").text
 
 
+def test_file_that_instructions_include_is_edited_with_leave_only(
+    joining: ToolContext, project: Path, home: Path
+) -> None:
+    write(project / "MEWCODE.md", "@include docs/style.md")
+    write(project / "docs" / "style.md", "Four spaces.\n")
+    write(project / "docs" / "other.md", "Other.\n")
+    assert joining.instructions is not None
+    joining.instructions.know(load_instructions(project, home), [])
+    joining.settings.permission_mode = "accept-edits"
+    for name in ("style", "other"):
+        run_tool(ReadFile(), joining, path=f"docs/{name}.md")
+    edit = {"old": ".", "new": "!"}
+    assert "nobody could be asked" in run_tool(EditFile(), joining, path="docs/style.md", **edit).text
+    assert not run_tool(EditFile(), joining, path="docs/other.md", **edit).is_error
+
+
 def test_deny_rule_for_the_file_keeps_it_out(joining: ToolContext) -> None:
     joining.settings.deny = ["ReadFile(MEWCODE.md)"]
     assert "Tests first" not in run_tool(ReadFile(), joining, path="src/a.py").text
