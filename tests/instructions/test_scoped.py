@@ -43,6 +43,13 @@ def test_folders_on_the_way_join_nearest_first_and_once(joining, project: Path) 
     assert joining(".") == ""
 
 
+def test_projects_own_file_that_is_new_waits_for_the_next_conversation(joining, project: Path) -> None:
+    assert joining(".") == ""
+    write(project / "MEWCODE.md", "new")
+    assert joining(".") == ""
+    assert joining("a.py") == ""
+
+
 def test_folder_that_is_itself_touched_counts(joining, project: Path) -> None:
     write(project / "src" / "MEWCODE.md", "src")
     write(project / ".mewcode" / "rules" / "r.md", '---\npaths: ["src/"]\n---\nrule')
