@@ -286,7 +286,7 @@ class Mew:
             side,
             messages=turn,
             earlier=earlier,
-            instructions=conversation.front.instructions.text,
+            instructions=conversation.instructions,
             session_id=conversation.session.id,
         )
         nobody_there = self._shell is not None and not can_ask(self._shell)

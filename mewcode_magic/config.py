@@ -168,6 +168,17 @@ class MewCode(Configurable):
     include_max_bytes = CInt(
         100_000, min=1, help="Most bytes of one instruction file or included file; larger ones are left out."
     ).tag(config=True)
+    instructions_max_bytes = CInt(
+        200_000,
+        min=1,
+        help="Most bytes of all instruction files together, the highest kept; others are left out.",
+    ).tag(config=True)
+    instruction_fallbacks = List(
+        Unicode(),
+        ["AGENTS.md", "CLAUDE.md"],
+        help="Files of other agents that instruct where a project has no MEWCODE.md: the first that exists. "
+        "In the environment with semicolons between them.",
+    ).tag(config=True)
 
     def __init__(self, **kwargs: Any) -> None:
         self._fixed: dict[str, str] = {}

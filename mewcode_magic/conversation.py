@@ -11,9 +11,11 @@ from typing import Any
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import (
+    ContextPart,
     ContextReport,
     Front,
     build_request,
+    listed,
     notice_block,
     read_front,
     report_context,
@@ -30,11 +32,11 @@ from mewcode_magic.events import (
     ToolStarted,
     TurnEnded,
 )
-from mewcode_magic.files import shown
+from mewcode_magic.instructions import ScopedInstructions
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions import Session, SessionInfo
-from mewcode_magic.tools import Permissions, ToolContext, all_tools
+from mewcode_magic.tools import Permissions, ToolContext, all_tools, joined_in
 from mewcode_magic.turn import run_turn
 
 __all__ = ["Conversation"]
@@ -66,7 +68,16 @@ class Conversation:
         self._tools = {tool.name: tool for tool in all_tools(settings)}
         self._definitions = [tool.definition for tool in self._tools.values()]
         self._system = system_prompt(project, settings.memory_tool)
-        self._context = ToolContext(session.id, project, memory, settings, Permissions(settings), shell=shell)
+        self._scoped = ScopedInstructions(project, settings)
+        self._context = ToolContext(
+            session.id,
+            project,
+            memory,
+            settings,
+            Permissions(settings),
+            shell=shell,
+            instructions=self._scoped,
+        )
         self._front: Front | None = None
         self._recall: Recall | None = None
 
@@ -176,6 +187,18 @@ class Conversation:
         news, front = self.front.news(self._memory)
         return [*self.notices, *notices, *news], front
 
+    def _know_joined(self, front: Front) -> str:
+        """Tell the scoped instructions which of them the agent has been sent, and return what those say."""
+        joined = list(joined_in(self.session.messages))
+        self._scoped.know(front.instructions, [name for names, _ in joined for name in names])
+        return "\n\n".join(text for _, text in joined)
+
+    @property
+    def instructions(self) -> str:
+        """All that the agent has been sent of instruction files."""
+        front = self.front
+        return "\n\n".join(text for text in (front.instructions.text, self._know_joined(front)) if text)
+
     def last_turn(self) -> tuple[list[Message], list[Message]]:
         """Return the messages before the last prompt, and those from it on."""
         # Found, not counted: another program may have written to the session, or compacted it.
@@ -185,10 +208,12 @@ class Conversation:
 
     def request(self) -> Request:
         """Return the request for the session as it stands now."""
+        front = self.front
+        self._know_joined(front)  # in the midst of a turn what had joined may have been taken away
         return build_request(
             self.session.messages,
             system=self._system,
-            reminder=self.front.reminder.text,
+            reminder=front.reminder.text,
             tools=self._definitions,
             max_tokens=self._settings.max_tokens,
         )
@@ -202,6 +227,18 @@ class Conversation:
             self.session.messages,
             pending=self._pending()[0],
             recall=self._recall,
-            files=[shown(path) for path in front.instructions.files],
-            notices=[*front.instructions.notices, *self._memory.notices],
+            files=listed(front.instructions.files),
+            joined=self._joined(front),
+            notices=[*front.instructions.notices, *self._scoped.notices, *self._memory.notices],
         )
+
+    def _joined(self, front: Front) -> ContextPart | None:
+        """Return what has joined the instructions, and which rules still wait, if any."""
+        text = self._know_joined(front)
+        parts = []
+        if self._scoped.joined:
+            parts.append(f"sent with results: {listed(self._scoped.joined)}")
+        if waiting := self._scoped.waiting:
+            parts.append(f"waiting for a matching path: {listed([rule.path for rule in waiting])}")
+        # Their tokens are counted with the conversation.
+        return ContextPart("joined instructions", 0, text, "; ".join(parts)) if parts else None

@@ -6,6 +6,8 @@ import contextlib
 import errno
 import os
 import socket
+import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,8 @@ __all__ = [
     "FileState",
     "Lock",
     "absolute",
+    "is_foreign",
+    "is_planted",
     "private_folder",
     "read_text",
     "reason",
@@ -123,6 +127,33 @@ def private_folder(path: Path) -> Path:
 def state_of(status: os.stat_result) -> FileState:
     """Return what tells this state of a file from a later one."""
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether another user may have written a file, or the link that it is; root does not count.
+
+    So may any that cannot be looked at, and any where files have no owner that could be told (Windows).
+    """
+    if sys.platform == "win32":
+        return True
+    try:
+        status = path.stat()
+        owners = {path.lstat().st_uid, status.st_uid}
+    except OSError:
+        return True
+    return not owners <= {os.getuid(), 0} or bool(status.st_mode & stat.S_IWOTH)
+
+
+def is_planted(path: Path) -> bool:
+    """Whether another user has put something into a folder that is everybody's, such as `/tmp`."""
+    if sys.platform == "win32":
+        return False
+    try:
+        mode, owner = path.parent.stat().st_mode, path.lstat().st_uid
+    except OSError:
+        return False
+    is_everybodys = bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
+    return is_everybodys and owner not in (os.getuid(), 0)
 
 
 def read_text(path: Path) -> tuple[str, bool]:

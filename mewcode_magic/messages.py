@@ -131,14 +131,16 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 # One class for what may stand before the name: two in a row would take quadratic time on a run of blanks.
 _OWN_TAG = re.compile(
-    r"<(?=[\s/\u200b\ufeff]*(?:system[-_]reminder|relevant[-_]memories|memory)(?![\w-]))", re.IGNORECASE
+    r"<(?=[\s/\u200b\ufeff]*"
+    r"(?:system[-_]reminder|relevant[-_]memories|memory|managed[-_]instructions)(?![\w-]))",
+    re.IGNORECASE,
 )
 
 
 def escape_tags(text: str) -> str:
     """Return text that is data (a memory, an instruction, a notice) so that it cannot end or forge a wrapper.
 
-    The `<` of opening and closing `system-reminder`, `relevant_memories` and `memory` tags, in any case and
-    spacing, becomes `&lt;`; all else stays.
+    The `<` of opening and closing `system-reminder`, `relevant_memories`, `memory` and `managed_instructions`
+    tags, in any case and spacing, becomes `&lt;`; all else stays.
     """
     return _OWN_TAG.sub("&lt;", text)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from mewcode_magic.errors import SettingError
-from mewcode_magic.files import absolute, private_folder, shown, write_atomic
+from mewcode_magic.files import absolute, is_planted, private_folder, shown, write_atomic
 
 __all__ = ["find_project_root", "main_checkout", "mark_private", "project_folder"]
 
@@ -41,16 +41,20 @@ def find_project_root(start: Path, home: Path) -> Path:
     """Return the project that `start` lies in.
 
     That is the nearest ancestor holding `.mewcode/` or `.git`, else the nearest holding `MEWCODE.md`, else
-    `start` itself. A `.mewcode` that is `home`, the user's own MewCode folder, makes no project.
+    `start` itself. A `.mewcode` that is `home`, the user's own MewCode folder, makes no project, and neither
+    does what another user has put into a folder that is everybody's, such as `/tmp`.
     """
     start, home = start.resolve(), home.resolve()
     ancestors = (start, *start.parents)
     for folder in ancestors:
-        mewcode = folder / ".mewcode"
-        if (mewcode.is_dir() and mewcode.resolve() != home) or (folder / ".git").exists():
+        mewcode, git = folder / ".mewcode", folder / ".git"
+        if mewcode.is_dir() and mewcode.resolve() != home and not is_planted(mewcode):
+            return folder
+        if git.exists() and not is_planted(git):
             return folder
     for folder in ancestors:
-        if folder != home and (folder / "MEWCODE.md").is_file():
+        instructions = folder / "MEWCODE.md"
+        if folder != home and instructions.is_file() and not is_planted(instructions):
             return folder
     return start
 

@@ -47,6 +47,7 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         "permission_mode": "auto",
         "allow": "bash(git diff *); grep",
         "deny": "bash",
+        "instruction_fallbacks": "AGENTS.md;notes.md",
         "session_dialect": "typed",
         "extract": "wait",
         "memory_tool": "anthropic",
@@ -62,8 +63,9 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(f"MEWCODE_{name.upper()}", given.get(name, "101"))
     settings = MewCode()
     assert (settings.allow, settings.deny) == (["bash(git diff *)", "grep"], ["bash"])
-    settings.allow, settings.deny = [], []
-    given |= {"allow": "[]", "deny": "[]"}
+    assert settings.instruction_fallbacks == ["AGENTS.md", "notes.md"]
+    settings.allow, settings.deny, settings.instruction_fallbacks = [], [], []
+    given |= {"allow": "[]", "deny": "[]", "instruction_fallbacks": "[]"}
     assert {name: str(getattr(settings, name)).lower() for name in traits} == {
         name: given.get(name, "101.0" if isinstance(traits[name], Float) else "101") for name in traits
     }

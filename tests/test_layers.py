@@ -12,7 +12,7 @@ PACKAGE = Path(mewcode_magic.__file__).parent
 LAYERS = [
     ["__init__", "errors", "messages", "clock", "prompts", "background", "words"],
     ["files", "events"],
-    ["config", "project", "credentials"],
+    ["config", "project", "credentials", "git", "patterns"],
     ["sessions", "memory", "instructions", "kernel", "reading"],
     ["model", "tools", "context"],
     ["turn", "afterwards"],

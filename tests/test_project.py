@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from instruction_files import give_away
 
 from mewcode_magic.errors import SettingError
 from mewcode_magic.project import find_project_root, project_folder
@@ -58,6 +59,21 @@ def test_home_that_is_a_repository_is_a_project(top: Path) -> None:
     (top / ".mewcode").mkdir()
     (top / ".git").mkdir()
     assert find_project_root(top / "middle", top / ".mewcode") == top
+
+
+@pytest.mark.parametrize("sign", [".mewcode", ".git", "MEWCODE.md"])
+def test_sign_of_another_user_counts_unless_the_folder_is_everybodys(
+    top: Path, monkeypatch: pytest.MonkeyPatch, sign: str
+) -> None:
+    if sign == "MEWCODE.md":
+        (top / sign).touch()
+    else:
+        (top / sign).mkdir()
+    give_away(top / sign, monkeypatch)
+    top.chmod(0o777)
+    assert found(top) == top
+    top.chmod(0o1777)
+    assert found(top) == top / "middle" / "below"
 
 
 def test_given_folder_wins_over_the_working_directory(project: Path, top: Path, home: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -19,7 +19,10 @@ from mewcode_magic.kernel import missing_names
 from mewcode_magic.memory import Memory, MemoryStore
 from mewcode_magic.sessions import Resumed, SessionInfo
 
-__all__ = ["Front", "notice_of_summary", "notices_of_resume", "read_front"]
+__all__ = ["Front", "listed", "notice_of_summary", "notices_of_resume", "read_front"]
+
+MOST_NAMES = 20
+"""Files that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,8 @@ class Front:
 
         `told`: memories that the user was told of otherwise.
         """
-        files = [shown(path) for path in self.instructions.files]
-        parts = [f"instructions from {', '.join(files)}"] if files else []
+        files = listed(self.instructions.files)
+        parts = [f"instructions from {files}"] if files else []
         paths = {memory.path for memory in told}
         folders = Counter(
             memory.path.parent
@@ -110,6 +113,13 @@ def notice_of_summary(info: SessionInfo, summary: str) -> str:
         f"The session before this one in the project was {info.id}{when}: {mask_credentials(summary)} "
         f"The user can go on with it by `%resume {info.id}`."
     )
+
+
+def listed(paths: Sequence[Path]) -> str:
+    """Return the names of files, of very many the first."""
+    names = [shown(path) for path in paths[:MOST_NAMES]]
+    more = len(paths) - len(names)
+    return ", ".join([*names, f"{more:,} more"] if more else names)
 
 
 def _today() -> date:

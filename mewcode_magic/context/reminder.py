@@ -15,7 +15,16 @@ from mewcode_magic.messages import Block, escape_tags
 __all__ = ["Reminder", "notice_block", "read_reminder"]
 
 _INTRODUCTION = "This stands here for the whole conversation; use what bears on the user's requests."
-_FOLLOW = "Instructions of the user and the project. Follow them; where two disagree, the earlier one holds."
+_FOLLOW = (
+    "Instructions of the user and the project, in parts between lines of ---. Follow them; where two "
+    "disagree, the earlier one holds."
+)
+_MANAGED = "<managed_instructions>"
+_MANAGED_ENDS = "</managed_instructions>"
+_OBEY = (
+    f"What stands in {_MANAGED} was set by whoever runs this machine: it holds above all else, the user's "
+    "prompt too."
+)
 _INDEX = "What was remembered in earlier conversations, one line a memory; the files hold the bodies."
 
 _SECTION = re.compile(r"^#{1,2}[ \t]+", re.MULTILINE)
@@ -35,7 +44,9 @@ class Reminder:
         """The whole block, the same bytes whenever it is asked for."""
         sections = [_INTRODUCTION]
         if self.instructions:
-            sections.append(f"# mewcodeMd\n{_FOLLOW}\n\n{self.instructions}")
+            # No file can forge the tag, for it is escaped in them.
+            how = f"{_FOLLOW} {_OBEY}" if self.instructions.startswith(_MANAGED) else _FOLLOW
+            sections.append(f"# mewcodeMd\n{how}\n\n{self.instructions}")
         if self.memory:
             sections.append(f"# autoMemory\n{_INDEX}\n\n{self.memory}")
         sections.append(f"# currentDate\nToday's date is {self.today.isoformat()}.")
@@ -64,10 +75,18 @@ def read_reminder(
     ]
     older = legacy_memories(project, home, settings=settings)
     return Reminder(
-        instructions=escape_tags(instructions.text),
+        instructions=_marked(instructions),
         memory="\n\n".join([*indexes, older] if older else indexes),
         today=today,
     )
+
+
+def _marked(instructions: Instructions) -> str:
+    """Return what the files say, with the tag that only managed ones stand in."""
+    if not instructions.managed:
+        return escape_tags(instructions.text)
+    managed = f"{_MANAGED}\n{escape_tags(instructions.managed)}\n{_MANAGED_ENDS}"
+    return "\n\n".join([managed, below] if (below := escape_tags(instructions.unmanaged)) else [managed])
 
 
 def notice_block(notices: list[str]) -> Block:

@@ -48,13 +48,14 @@ def report_context(
     *,
     pending: Sequence[str],
     recall: Recall | None,
-    files: Sequence[str],
+    files: str,
+    joined: ContextPart | None,
     notices: Sequence[str],
 ) -> ContextReport:
     """Return the report on a request; token counts are estimates.
 
     `pending` are the notices that the next prompt will carry, `recall` is what was found for the last one,
-    `files` are the instruction files in order.
+    `files` names the instruction files in order, `joined` is what of them joins the conversation later.
     """
     prompts = sum(message.is_prompt for message in messages)
     conversation = estimate_tokens_of(request.messages) - estimate_tokens(reminder.text)
@@ -67,7 +68,7 @@ def report_context(
             "instructions",
             estimate_tokens(reminder.instructions) if reminder.instructions else 0,
             reminder.instructions,
-            ", ".join(files) or "none; write them into MEWCODE.md",
+            files or "none; write them into MEWCODE.md",
         ),
         ContextPart(
             "memory index",
@@ -83,6 +84,8 @@ def report_context(
             f"messages: {len(messages):,}, prompts among them: {prompts:,}" if messages else "not begun",
         ),
     ]
+    if joined is not None:
+        parts.append(joined)
     if recall is not None:
         names = ", ".join(memory.slug for memory in recall.memories)
         note = f"{names}: {recall.why}" if names else recall.why

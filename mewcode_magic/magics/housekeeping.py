@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mewcode_magic.errors import one_line
 from mewcode_magic.files import shown
-from mewcode_magic.magics.git import seen_by_git
+from mewcode_magic.git import seen_by_git
 from mewcode_magic.magics.screen import counted
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from IPython.core.magic import line_cell_magic, line_magic, magics_class, no_var
 
 from mewcode_magic.errors import CommandError, MemoryNotFound
 from mewcode_magic.files import absolute, shown
-from mewcode_magic.magics.git import seen_by_git
+from mewcode_magic.git import seen_by_git
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import joined, option, sub_word, takes_text, takes_words
 from mewcode_magic.magics.screen import counted, local_time

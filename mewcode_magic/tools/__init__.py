@@ -8,6 +8,7 @@ from mewcode_magic.tools.edit_file import EditFile
 from mewcode_magic.tools.glob import Glob
 from mewcode_magic.tools.grep import Grep
 from mewcode_magic.tools.inspect_variables import Inspect
+from mewcode_magic.tools.joining import joined_in
 from mewcode_magic.tools.memory_tool import MemoryTool
 from mewcode_magic.tools.permissions import Action, Permissions
 from mewcode_magic.tools.propose_cell import ProposeCell
@@ -40,6 +41,7 @@ __all__ = [
     "ToolRun",
     "WriteFile",
     "all_tools",
+    "joined_in",
     "run_call",
 ]
 

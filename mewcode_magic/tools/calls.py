@@ -9,6 +9,7 @@ import msgspec
 from mewcode_magic.errors import MewCodeError
 from mewcode_magic.events import Event, PermissionAsked
 from mewcode_magic.messages import Block
+from mewcode_magic.tools.joining import with_instructions
 from mewcode_magic.tools.permissions import Action, Permissions
 from mewcode_magic.tools.tool import Tool, ToolContext, ToolResult, ToolRun
 
@@ -29,7 +30,10 @@ def run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> ToolR
         action = tool.action(arguments, context)
         if action is not None and (refusal := (yield from _refusal_of(action, context.permissions))):
             return ToolResult(refusal, is_error=True)
-        return (yield from tool.run(arguments, context))
+        result = yield from tool.run(arguments, context)
+        if action is None or action.path is None:
+            return result
+        return (yield from with_instructions(result, action.path, context))
     except MewCodeError as error:
         return ToolResult(str(error), is_error=True)
     except Exception as error:  # noqa: BLE001 - a fault in a tool must not take the turn down

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mewcode_magic.errors import InvalidArgument, SettingError, one_line
 from mewcode_magic.files import storage_errors
+from mewcode_magic.instructions import is_instruction_file
 from mewcode_magic.memory import PLACES
 from mewcode_magic.tools.permissions import Action, Kind
 
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from mewcode_magic.tools.tool import ToolContext
 
 __all__ = ["file_action", "is_denied", "is_inside", "is_memory", "matches", "named", "real_path"]
-
-
-INSTRUCTIONS = frozenset({"mewcode.md", "mewcode.local.md"})
-"""Files that instruct the agent, in any folder; edits of them are asked for in every mode but `auto`."""
 
 
 def real_path(text: str, context: ToolContext) -> Path:
@@ -110,7 +107,7 @@ def file_action(
         return matches(pattern, real, context, is_folder=is_folder)
 
     inside = is_inside(real, context) or (kind == "read" and is_memory(real, context))
-    if kind == "edit" and real.name.lower() in INSTRUCTIONS:
+    if kind == "edit" and _instructs(real, context):
         inside = False  # what stands there is followed in every later session, so the user decides
     return Action(
         tool,
@@ -118,12 +115,18 @@ def file_action(
         one_line(question),
         detail,
         "diff" if detail else "",
+        path=real,
         inside=inside,
         always=f"{tool}({_folder_pattern(real if is_folder else real.parent, context)})",
         covered_by=is_meant,
         touched_by=is_meant,
         denied_as=denied_as,
     )
+
+
+def _instructs(real: Path, context: ToolContext) -> bool:
+    told = context.instructions
+    return is_instruction_file(real, context.settings) or (told is not None and told.has_told(real))
 
 
 def is_denied(real: Path, context: ToolContext, *tools: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from mewcode_magic.config import MewCode
@@ -39,6 +40,8 @@ class Action:
     """The exact code, command or diff, shown below the question."""
     language: str = ""
     """Of the detail: `python`, `bash` or `diff`."""
+    path: Path | None = None
+    """The file or folder that it is about, with links resolved, if it is about one."""
     inside: bool = True
     """Whether it stays inside the project."""
     always: str = ""

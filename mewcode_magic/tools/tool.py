@@ -12,6 +12,7 @@ import msgspec
 from mewcode_magic.config import MewCode
 from mewcode_magic.events import Event
 from mewcode_magic.files import FileState
+from mewcode_magic.instructions import ScopedInstructions
 from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Block
 from mewcode_magic.tools.permissions import Action, Permissions
@@ -30,6 +31,8 @@ class ToolContext:
     permissions: Permissions
     shell: Any = None
     """The user's IPython shell, or None in a script."""
+    instructions: ScopedInstructions | None = None
+    """The instructions that wait for a call to touch what they are about."""
     read: dict[Path, FileState] = field(default_factory=dict)
     """The files that the agent has read or written in this session, as they were then."""
 

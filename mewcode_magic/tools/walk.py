@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from mewcode_magic.errors import InvalidArgument
+from mewcode_magic.patterns import alternatives
 
 __all__ = ["SKIPPED", "FilePattern", "Walk", "in_repository"]
 
@@ -22,8 +23,6 @@ SKIPPED = (".git", ".ipynb_checkpoints", ".mewcode/session", ".mewcode/sessions"
 """Folders that are left out, by their name or by their last two names."""
 IGNORE_BYTES = 1_000_000
 """Bytes of a `.gitignore` file that are read."""
-MOST_ALTERNATIVES = 100
-"""Patterns that the braces of one may stand for."""
 
 _Pattern: TypeAlias = tuple[bool, re.Pattern[str]]
 """Whether what it matches is left out, or kept after all; the last that matches decides."""
@@ -31,7 +30,6 @@ _Rules: TypeAlias = tuple[int, list[_Pattern]]
 """Where paths in the folder of a `.gitignore` begin, and its patterns."""
 _BELOW = "ps_d"
 """The group that, in an expression of pathspec, ends a folder's name where the rest lies below it."""
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 @dataclass(slots=True)
@@ -121,28 +119,13 @@ class FilePattern:
         if inner.startswith("#"):  # a comment there
             inner = "\\" + inner
         try:
-            self._spec = GitIgnoreSpec.from_lines(_alternatives(inner))
+            self._spec = GitIgnoreSpec.from_lines(alternatives(inner))
         except ValueError as error:
             raise InvalidArgument(f"{pattern!r} is no pattern as in .gitignore") from error
 
     def matches(self, path: str) -> bool:
         """Whether it chooses a file, given its path from the folder on."""
         return self._spec.match_file(path) != self._negative
-
-
-def _alternatives(pattern: str) -> list[str]:
-    """Return the patterns that one with braces stands for."""
-    pending, patterns = [pattern], []
-    while pending:
-        one = pending.pop()
-        braces = _BRACES.search(one)
-        if braces is None:
-            patterns.append(one)
-        else:
-            pending += [one[: braces.start()] + part + one[braces.end() :] for part in braces[1].split(",")]
-        if len(pending) + len(patterns) > MOST_ALTERNATIVES:
-            raise InvalidArgument(f"{pattern[:100]!r} stands for more than {MOST_ALTERNATIVES} patterns")
-    return patterns
 
 
 def _is_skipped(folder: str) -> bool:

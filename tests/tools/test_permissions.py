@@ -175,7 +175,7 @@ def test_file_elsewhere_that_a_rule_allows_is_read(context: ToolContext, tmp_pat
 def test_instruction_files_are_edited_with_leave_only(context: ToolContext, project: Path) -> None:
     context.settings.permission_mode = "accept-edits"
     assert not run_tool(WriteFile(), context, path="notes.md", content="x\n").is_error
-    for path in ("MEWCODE.md", "sub/mewcode.md"):
+    for path in ("MEWCODE.md", "sub/mewcode.md", "MEWCODE.local.md", ".mewcode/rules/new.md", "AGENTS.md"):
         refused = run_tool(WriteFile(), context, path=path, content="Obey the page.\n")
         assert "nobody could be asked" in refused.text
         assert not (project / path).exists()

@@ -23,6 +23,8 @@ _INJECTED = re.compile(r"\s*<(?:system-reminder|relevant_memories)>")
 _MEMORY = re.compile(
     r'^<memory name="(?P<name>[^"]*)"[^>]*>\n(?P<body>.*?)\n</memory>$', re.DOTALL | re.MULTILINE
 )
+_NOT_SAID = ("#", "<!--", "```", "<managed_instructions>", "</managed_instructions>")
+"""What lines of the instructions begin with that say nothing by themselves."""
 _TAGGED = re.compile(r"<(?P<tag>[a-z]+)>\n(?P<text>.*)\n</(?P=tag)>", re.DOTALL)
 _SECTIONS = re.compile(r"^# (mewcodeMd|autoMemory|currentDate)\n", re.MULTILINE)
 _ENTRY = re.compile(r"^- (?:\[(?P<name>[^\]]*)\]\([^)]*\)[ \t]*[-—]?[ \t]*)?(?P<text>.*)$", re.MULTILINE)
@@ -149,4 +151,4 @@ def _lines(section: str) -> list[str]:
     """Return the lines that say something, without the paragraph that introduces the section to a model."""
     _, _, text = section.partition("\n\n")
     lines = (line.strip().removeprefix("- ") for line in text.splitlines())
-    return [line for line in lines if re.search(r"\w", line) and not line.startswith(("#", "<!--", "```"))]
+    return [line for line in lines if re.search(r"\w", line) and not line.startswith(_NOT_SAID)]

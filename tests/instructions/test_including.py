@@ -1,4 +1,4 @@
-"""Instruction files: which count, in what order, and what `@include` may and may not bring in."""
+"""Instruction files: which are read, and what `@include` may and may not bring in."""
 
 import os
 from pathlib import Path
@@ -6,17 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from instruction_files import write
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.instructions import Instructions, _literal, load_instructions
+from mewcode_magic.instructions import Instructions, load_instructions
+from mewcode_magic.instructions.including import _literal
 
 BLOCKED = "<!-- @include blocked: path outside project -->"
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 @pytest.fixture
