@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from instruction_files import write
+from mewcode_magic.model.conversation import read_request
 from request_rules import broken_rules
 from session_files import boundary
 
@@ -15,7 +16,6 @@ from mewcode_magic.context import ContextReport
 from mewcode_magic.events import Event, PermissionAsked, Request
 from mewcode_magic.messages import Block
 from mewcode_magic.model import Scripted
-from mewcode_magic.model.conversation import read_request
 
 TOLD = "Instruction files join here"
 
