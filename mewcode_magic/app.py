@@ -13,19 +13,12 @@ from typing import Any
 
 from mewcode_magic import __version__
 from mewcode_magic.afterwards import Afterwards
+from mewcode_magic.briefing import Briefing
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import (
-    ContextReport,
-    activity_blocks,
-    activity_notice,
-    error_block,
-    mentioned,
-    notice_of_summary,
-    notices_of_resume,
-)
+from mewcode_magic.context import ContextReport, mentioned, notices_of_resume
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import MewCodeError, NoFailure, SessionInUse, SessionNotFound
+from mewcode_magic.errors import SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, cell_id, notebook_path
@@ -43,7 +36,7 @@ from mewcode_magic.memory import (
 from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model import Models
 from mewcode_magic.project import project_folder
-from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore
+from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore, free_sessions
 
 __all__ = ["Mew", "Status"]
 
@@ -97,8 +90,9 @@ class Mew:
         self.sessions = SessionStore(self.project, settings=self.settings)
         self.memory = MemoryStore(self.project, self.home, settings=self.settings)
         self._models = Models(model, settings=self.settings)
-        self._shell, self._activity = shell, activity
+        self._shell = shell
         self._afterwards = Afterwards(self.memory, self.sessions, self.settings)
+        self._briefing = Briefing(self.sessions, self._afterwards, activity, self.settings)
         self._conversation: Conversation | None = None
         self._turn: Generator[Event] | None = None
         self._turns = 0
@@ -189,14 +183,11 @@ class Mew:
         return self._conversation is not None and self._conversation.session.id == session_id
 
     def _latest(self) -> SessionInfo:
-        infos = [info for info in self.sessions.list() if not self._is_open(info.id)]
-        notebook = self._notebook()
-        of_notebook = [info for info in infos if notebook and info.notebook == notebook]
-        for info in (*of_notebook, *infos):
-            if not self.sessions.is_open_elsewhere(info.id):
-                return info
+        opened = None if self._conversation is None else self._conversation.session.id
+        for info in free_sessions(self.sessions, but=opened, first_of=self._notebook()):
+            return info
         folder = shown(self.sessions.folder)
-        if infos:
+        if any(info.id != opened for info in self.sessions.list()):
             raise SessionNotFound(
                 f"every session in {folder} is open elsewhere; %resume ID --fork copies one"
             )
@@ -231,18 +222,12 @@ class Mew:
         if not prompt.strip():
             raise ValueError("a prompt needs some text")
         self._abandon_turn()
-        self._turn = self._run(prompt, self._models.main(model), [self._last_error()] if fix else [])
+        self._turn = self._run(prompt, self._models.main(model), [self._briefing.last_error()] if fix else [])
         return self._turn
 
     def use(self, model: Model | str | None) -> None:
         """Let `model` answer from the next turn on: a model object, a name, or None for the setting's."""
         self._models = Models(model, settings=self.settings)
-
-    def _last_error(self) -> Block:
-        cell = None if self._activity is None else self._activity.last_error
-        if cell is None:
-            raise NoFailure("no cell has failed since MewCode was loaded; ask without --fix")
-        return error_block(cell, self.settings)
 
     def _run(self, prompt: str, model: Model, attachments: list[Block]) -> Generator[Event]:
         conversation, side = self._current, self._models.side(model)
@@ -252,8 +237,8 @@ class Mew:
             yield Notice(line)
         if arrived:
             yield Notice(_told_of(arrived, self.memory.folder("project")))
-        self._tell_of_earlier_session(conversation)
-        attachments += self._tell_of_activity(conversation)
+        self._briefing.tell_of_earlier_session(conversation)
+        attachments += self._briefing.tell_of_activity(conversation)
         attachments += mentioned(prompt, shell=self._shell, project=self.project, settings=self.settings)
         turn = conversation.ask(
             prompt,
@@ -295,36 +280,6 @@ class Mew:
             wait([extraction], timeout=None if forever else UNNOTICED_SECONDS)
         return extraction
 
-    def _tell_of_activity(self, conversation: Conversation) -> list[Block]:
-        """Have the agent told what the user ran since its last turn, and return the figures displayed."""
-        if self._activity is None:
-            return []
-        cells, figures, left_out = self._activity.take()
-        if notice := activity_notice(cells, left_out, self.settings):
-            conversation.notices.append(notice)
-        return activity_blocks(figures)
-
-    def _tell_of_earlier_session(self, conversation: Conversation) -> None:
-        """Have the agent told, once in a new session, what the one before was about.
-
-        One that has no summary yet gets it behind this turn; the next prompt then brings it.
-        """
-        notices = self._afterwards.take_notices(conversation.session.id)
-        if not conversation.session.messages:
-            earlier = self._session_before()
-            summary = earlier.summary if earlier is not None else ""
-            conversation.earlier = None if summary else earlier
-            notices += [notice_of_summary(earlier, summary)] if earlier is not None and summary else []
-        conversation.notices += [notice for notice in notices if notice not in conversation.notices]
-
-    def _session_before(self) -> SessionInfo | None:
-        """Return the project's latest session in which something was asked and that nobody has open."""
-        with contextlib.suppress(MewCodeError):  # what is wrong with another session must not cost the answer
-            for info in self.sessions.list():
-                if info.title and not self.sessions.is_open_elsewhere(info.id):
-                    return info
-        return None
-
     def _abandon_turn(self) -> None:
         turn = self._turn
         if turn is None:
@@ -337,7 +292,7 @@ class Mew:
 
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""
-        self._tell_of_earlier_session(self._current)
+        self._briefing.tell_of_earlier_session(self._current)
         return self._current.report()
 
     # -- memory and status -----------------------------------------------------------------------------

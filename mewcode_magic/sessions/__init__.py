@@ -3,6 +3,7 @@
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
+from mewcode_magic.sessions.latest import free_sessions
 from mewcode_magic.sessions.meta import SessionInfo
 from mewcode_magic.sessions.session import Session
 from mewcode_magic.sessions.store import SessionStore
@@ -16,6 +17,7 @@ __all__ = [
     "Session",
     "SessionInfo",
     "SessionStore",
+    "free_sessions",
     "repair_chain",
     "summary_of",
 ]
