@@ -18,11 +18,12 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.context import ContextReport, mentioned, notices_of_resume
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import SessionInUse, SessionNotFound
+from mewcode_magic.errors import NoFailure, SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
-from mewcode_magic.kernel import can_ask, cell_id, notebook_path
+from mewcode_magic.kernel import can_ask, notebook_path
 from mewcode_magic.kernel.activity import Activity
+from mewcode_magic.kernel.place import Place, place_of
 from mewcode_magic.memory import (
     Condensation,
     Extraction,
@@ -34,9 +35,10 @@ from mewcode_magic.memory import (
     propose_merges,
 )
 from mewcode_magic.messages import Block, Usage
-from mewcode_magic.model import Models
+from mewcode_magic.model import OFFLINE, Models
 from mewcode_magic.project import project_folder
-from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore, free_sessions
+from mewcode_magic.recorded import RecordedTurns, can_run_again, replay
+from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore, Turn, free_sessions
 
 __all__ = ["Mew", "Status"]
 
@@ -94,6 +96,8 @@ class Mew:
         self._afterwards = Afterwards(self.memory, self.sessions, self.settings)
         self._briefing = Briefing(self.sessions, self._afterwards, activity, self.settings)
         self._conversation: Conversation | None = None
+        self._recorded: dict[str, RecordedTurns] = {}
+        """Of each session that was open here, by id, the turns of earlier kernels."""
         self._turn: Generator[Event] | None = None
         self._turns = 0
         self._usage = Usage()
@@ -108,10 +112,17 @@ class Mew:
     @property
     def _current(self) -> Conversation:
         if self._conversation is None:
-            self._conversation = self._over(self.sessions.create(notebook=self._notebook()))
+            session = self.sessions.create(notebook=self.place.notebook)
+            self._recorded[session.id] = RecordedTurns(self.sessions)
+            self._conversation = self._over(session)
         return self._conversation
 
-    def _over(self, session: Session, notices: Iterable[str] = ()) -> Conversation:
+    @property
+    def place(self) -> Place:
+        """Where what runs in the shell now stands."""
+        return place_of(self._shell, self.project)
+
+    def _over(self, session: Session, notices: Iterable[str] = (), bound: Iterable[str] = ()) -> Conversation:
         return Conversation(
             session,
             project=self.project,
@@ -120,6 +131,7 @@ class Mew:
             settings=self.settings,
             shell=self._shell,
             notices=notices,
+            bound=bound,
         )
 
     def new(self) -> Session:
@@ -151,8 +163,30 @@ class Mew:
             self._leave()
         resumed = self.sessions.fork(session_id) if fork else self.sessions.resume(session_id)
         self._leave()
-        self._conversation = self._over(resumed.session, notices_of_resume(resumed, self._shell))
+        recorded = self._recorded.get(session_id) or RecordedTurns(self.sessions, resumed)
+        self._recorded[resumed.session.id] = recorded
+        bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
+        self._conversation = self._over(resumed.session, notices_of_resume(resumed), bound)
         return resumed
+
+    def resume_here(self) -> Resumed | None:
+        """Go on with this notebook's latest session that is not open elsewhere, else with a new one.
+
+        None: none was resumed, and the open session is a new one, or this notebook's already. Where the front
+        end does not say which notebook it is, the open session stays.
+
+        Raises:
+            StorageError: a session cannot be read, or a record of the open one could not be written.
+        """
+        notebook, session = self.place.notebook, self.session
+        if notebook is None or (session.messages and session.notebook == notebook):
+            return None
+        found = next(free_sessions(self.sessions, but=session.id, first_of=notebook), None)
+        if found is not None and found.notebook == notebook:
+            return self.resume(found.id)
+        if session.messages:
+            self.new()
+        return None
 
     def close(self) -> None:
         """Close the open session; a turn that still runs is closed as interrupted.
@@ -184,7 +218,7 @@ class Mew:
 
     def _latest(self) -> SessionInfo:
         opened = None if self._conversation is None else self._conversation.session.id
-        for info in free_sessions(self.sessions, but=opened, first_of=self._notebook()):
+        for info in free_sessions(self.sessions, but=opened, first_of=self.place.notebook):
             return info
         folder = shown(self.sessions.folder)
         if any(info.id != opened for info in self.sessions.list()):
@@ -194,14 +228,6 @@ class Mew:
         if self._conversation is not None and self.session.messages:
             raise SessionNotFound(f"the open session is the only one in {folder}; %%agent goes on with it")
         raise SessionNotFound(f"no session to resume in {folder}; %%agent begins one")
-
-    def _notebook(self) -> str | None:
-        path = notebook_path(self._shell)
-        if path is None:
-            return None
-        with contextlib.suppress(ValueError):
-            return path.resolve().relative_to(self.project).as_posix()
-        return path.name
 
     # -- turns -----------------------------------------------------------------------------------------
 
@@ -225,6 +251,36 @@ class Mew:
         self._turn = self._run(prompt, self._models.main(model), [self._briefing.last_error()] if fix else [])
         return self._turn
 
+    def recorded(self, prompt: str, *, fix: bool = False, new: bool = False) -> Turn | None:
+        """Return, once, the turn that an earlier kernel recorded for `prompt` in the cell that runs now.
+
+        `fix` and `new` are what the cell asks for besides: the error that would be attached now must be the
+        one that was attached then, and a session that is to be new must begin with the turn. What the offline
+        answers said is not shown where a model is connected.
+
+        Raises:
+            StorageError: the session cannot be read.
+        """
+        place = self.place
+        if not can_run_again(self._shell, place):
+            return None
+        turn = self._recorded[self.session.id].take(prompt, place)
+        if turn is None or (new and turn.number > 0):
+            return None
+        if turn.model == OFFLINE and self._models.main().name != OFFLINE:
+            return None
+        with contextlib.suppress(NoFailure):
+            if fix and self._briefing.last_error() not in turn.prompt.injected:
+                return None
+        return turn
+
+    def replay(self, turn: Turn) -> Generator[Event]:
+        """Yield the events of a recorded turn, `Replayed` first; nothing is asked, run or recorded."""
+        self._abandon_turn()
+        asked = self._recorded[self.session.id].asked
+        self._turn = replay(turn, asked=asked, shell=self._shell, notebook=notebook_path(self._shell))
+        return self._turn
+
     def use(self, model: Model | str | None) -> None:
         """Let `model` answer from the next turn on: a model object, a name, or None for the setting's."""
         self._models = Models(model, settings=self.settings)
@@ -245,9 +301,9 @@ class Mew:
             model=model,
             side=side,
             attachments=attachments,
-            notebook=self._notebook(),
-            cell=cell_id(self._shell),
+            place=self.place,
         )
+        self._recorded[conversation.session.id].asked += 1
         for event in turn:
             if isinstance(event, TurnEnded):
                 self._turns += 1

@@ -20,6 +20,7 @@ __all__ = [
     "Query",
     "QueryKind",
     "Recalled",
+    "Replayed",
     "Reply",
     "ReplyEnded",
     "Request",
@@ -28,6 +29,7 @@ __all__ = [
     "ToolEnded",
     "ToolStarted",
     "TurnEnded",
+    "VariablesMissing",
 ]
 
 
@@ -77,6 +79,32 @@ class Recalled:
 
     memories: tuple[Surfaced, ...]
     by: Literal["model", "keywords"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What follows in the turn is what an earlier kernel recorded: no model is asked, no call is run.
+
+    `time` is when it was asked then, in Unix seconds, `model` what answered, as far as the record says it.
+    `asked` is how many turns the present kernel has asked before, of which the answer knew nothing.
+    """
+
+    time: float | None
+    model: str
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
+class VariablesMissing:
+    """Variables that a replayed turn had made and the kernel does not have, and the code of its calls.
+
+    `offered` says where the code is: in the cell that is inserted below, in the notebook already, or nowhere
+    but here.
+    """
+
+    names: tuple[str, ...]
+    code: str
+    offered: Literal["below", "notebook", "nowhere"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +171,16 @@ class TurnEnded:
 
 
 Event: TypeAlias = (
-    TextDelta | ThinkingDelta | Notice | Recalled | ToolStarted | ToolEnded | PermissionAsked | TurnEnded
+    TextDelta
+    | ThinkingDelta
+    | Notice
+    | Recalled
+    | Replayed
+    | ToolStarted
+    | ToolEnded
+    | PermissionAsked
+    | VariablesMissing
+    | TurnEnded
 )
 
 

@@ -17,7 +17,7 @@ LAYERS = [
     ["model", "tools", "context"],
     ["turn", "afterwards"],
     ["conversation"],
-    ["briefing"],
+    ["briefing", "recorded"],
     ["app"],
     ["render", "widgets"],
     ["magics"],

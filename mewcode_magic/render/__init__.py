@@ -3,6 +3,7 @@
 from mewcode_magic.render.display import Handle, Output, View, output_for
 from mewcode_magic.render.lines import quiet_line, told, undo_of
 from mewcode_magic.render.markdown import safe_markdown
+from mewcode_magic.render.question import prefers_recorded
 from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.tables import (
     context_table,
@@ -27,6 +28,7 @@ __all__ = [
     "memories_table",
     "outcome_of",
     "output_for",
+    "prefers_recorded",
     "quiet_line",
     "safe_markdown",
     "sessions_table",

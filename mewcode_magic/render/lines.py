@@ -6,18 +6,30 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.clock import local
+from mewcode_magic.events import (
+    Notice,
+    PermissionAsked,
+    Recalled,
+    Replayed,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    VariablesMissing,
+)
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Extraction, Memory, Saved
 from mewcode_magic.messages import Usage
 from mewcode_magic.render.code import code_html, shortened
 from mewcode_magic.render.display import View
 from mewcode_magic.render.text import clean, line
+from mewcode_magic.sessions.facts import moment
 
 __all__ = [
     "FAINT",
     "NO_TEX",
     "arguments_of",
+    "beside",
     "call_line",
     "closing_line",
     "joined_view",
@@ -25,7 +37,7 @@ __all__ = [
     "outcome_view",
     "permission_line",
     "quiet_line",
-    "recalled_line",
+    "recorded_in_words",
     "tokens_in_words",
     "told",
     "undo_of",
@@ -57,9 +69,43 @@ def told(*lines: str) -> View:
     return View(text, html=f'<div class="{NO_TEX}" style="{_TOLD}">{escape(text)}</div>')
 
 
-def recalled_line(event: Recalled) -> View:
-    """Return which memories stood in front of the prompt."""
-    return quiet_line("Recalled: " + ", ".join(memory.slug for memory in event.memories))
+def beside(event: Notice | Recalled | Replayed | VariablesMissing) -> View:
+    """Return what stands beside the answer: notices, what was recalled, and of a recorded turn its mark."""
+    match event:
+        case Notice():
+            return quiet_line(event.text)
+        case Recalled():
+            return quiet_line("Recalled: " + ", ".join(memory.slug for memory in event.memories))
+        case Replayed():
+            since = ", before what was asked anew in this kernel" if event.asked else ""
+            return quiet_line(f"{recorded_in_words(event.time, event.model)}{since}; --fresh asks again")
+        case VariablesMissing():
+            return _missing(event)
+
+
+def recorded_in_words(time: float | None, model: str) -> str:
+    """Return when a turn was recorded, in local time, and what answered, as far as the record says it."""
+    asked = moment(time) if time is not None else None
+    when = f" on {local(asked):%Y-%m-%d %H:%M}" if asked else ""
+    return f"Recorded{when}{f' by {line(model, ARGUMENTS_LIMIT)}' if model else ''}"
+
+
+def _missing(event: VariablesMissing) -> View:
+    """Return which variables of a recorded turn are missing, and where the code that made them is."""
+    names = line(", ".join(event.names), RESULT_LIMIT)
+    where = {
+        "below": "the recorded code is in the cell below",
+        "notebook": "a cell of this notebook has the recorded code",
+        "nowhere": "the recorded code" if event.code else "there is no recorded code",
+    }[event.offered]
+    text = f"Not in this kernel: {names}; {where}"
+    if event.offered != "nowhere" or not event.code:
+        return quiet_line(text)
+    head = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{escape(text)}</summary>'
+    return View(
+        "\n".join([f"[{text}:]", *(f"    {row}" for row in clean(event.code).split("\n"))]),
+        html=f"{head}{code_html(event.code, 'python')}</details>",
+    )
 
 
 def permission_line(event: PermissionAsked) -> View:

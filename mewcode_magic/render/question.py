@@ -7,10 +7,11 @@ from html import escape
 from mewcode_magic.events import PermissionAsked
 from mewcode_magic.render.code import code_html, shortened
 from mewcode_magic.render.display import Output, View
-from mewcode_magic.render.lines import NO_TEX, quiet_line
+from mewcode_magic.render.lines import NO_TEX, quiet_line, recorded_in_words
 from mewcode_magic.render.text import clean, line
+from mewcode_magic.sessions import Turn
 
-__all__ = ["ask"]
+__all__ = ["ask", "prefers_recorded"]
 
 _YES = {"y", "yes", "ok", "是", "好"}
 _NO = {"", "n", "no", "否", "不"}
@@ -32,6 +33,16 @@ def ask(event: PermissionAsked, output: Output) -> None:
     answer = _answer(typed.strip(), event)
     event.reply(answer)
     output.open().show(quiet_line(f"{event.tool}: {answer if answer in ('yes', 'no', 'always') else typed}"))
+
+
+def prefers_recorded(turn: Turn) -> bool:
+    """Ask whether a recorded turn is to be shown; otherwise its prompt is asked again.
+
+    Raises:
+        KeyboardInterrupt: the user stopped the cell instead.
+    """
+    typed = input(f"{recorded_in_words(turn.prompt.ts, turn.model)}. Show that? yes, or no to ask again: ")
+    return typed.strip().casefold().rstrip(".!") not in _NO - {""}
 
 
 def _answer(typed: str, event: PermissionAsked) -> str:

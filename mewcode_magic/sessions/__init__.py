@@ -8,6 +8,7 @@ from mewcode_magic.sessions.meta import SessionInfo
 from mewcode_magic.sessions.session import Session
 from mewcode_magic.sessions.store import SessionStore
 from mewcode_magic.sessions.summary import summary_of
+from mewcode_magic.sessions.turns import Turn, turns_of
 
 __all__ = [
     "Found",
@@ -17,7 +18,9 @@ __all__ = [
     "Session",
     "SessionInfo",
     "SessionStore",
+    "Turn",
     "free_sessions",
     "repair_chain",
     "summary_of",
+    "turns_of",
 ]

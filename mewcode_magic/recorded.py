@@ -1,0 +1,179 @@
+"""Turns that an earlier kernel recorded: which of them a cell shows when it is run again, and showing it.
+
+A recorded turn is a cell's if notebook, cell id and text are the same. Of several runs of a cell the last one
+counts. Where the front end gives no ids, the turns of one text are taken in their order. Each is shown once;
+one that was stopped, or failed, never. What was asked anew before it makes no difference, but is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+
+from mewcode_magic.events import (
+    Event,
+    Replayed,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    VariablesMissing,
+)
+from mewcode_magic.kernel import can_ask, is_kernel, missing_names
+from mewcode_magic.kernel.place import Place
+from mewcode_magic.kernel.proposing import can_insert, insert_below, waiting
+from mewcode_magic.messages import Block, Message, Usage
+from mewcode_magic.sessions import Resumed, SessionStore, Turn, turns_of
+from mewcode_magic.sessions.records import text_of
+
+__all__ = ["RecordedTurns", "can_run_again", "replay"]
+
+NOTEBOOK_BYTES = 20_000_000
+"""Bytes of a notebook that is looked through for a cell."""
+
+_Key: TypeAlias = tuple[str | None, str]
+"""A cell's id, where it is known, and the prompt's text."""
+
+
+def can_run_again(shell: Any, place: Place) -> bool:
+    """Whether what runs at a place can be a cell that an earlier kernel ran.
+
+    At a prompt, in a terminal or a console, people type the same words anew, and want them asked.
+    """
+    return is_kernel(shell) and not (place.notebook is place.cell is None and can_ask(shell))
+
+
+class RecordedTurns:
+    """Those of one session; `resumed` None: a session of this kernel, which has none.
+
+    `asked` counts the turns of this kernel, which are not among them.
+    """
+
+    def __init__(self, sessions: SessionStore, resumed: Resumed | None = None) -> None:
+        self.asked = 0
+        self._sessions, self._resumed = sessions, resumed
+        self._groups: dict[_Key, list[Turn]] = {}
+        """The turns that are left, in the order of the cells that they belong to."""
+        self._ran: dict[_Key, int | None] = {}
+        """The first run, in this kernel, of each cell that has an id."""
+
+    def take(self, text: str, place: Place) -> Turn | None:
+        """Return, once, the turn that an earlier kernel recorded for the prompt `text` at `place`.
+
+        A cell that ran in this kernel already has none.
+
+        Raises:
+            StorageError: the session cannot be read.
+        """
+        if self._resumed is not None:
+            resumed, self._resumed = self._resumed, None
+            self._groups = _groups(self._read(resumed), place.notebook)
+        if place.cell is None:
+            fitting = [group for (_, said), group in self._groups.items() if said == text and group]
+        else:
+            key = (place.cell, text)
+            if self._ran.setdefault(key, place.run) != place.run:
+                return None
+            fitting = [group for known in (key, (None, text)) if (group := self._groups.get(known))]
+        return fitting[0].pop(0) if fitting else None
+
+    def _read(self, resumed: Resumed) -> list[Turn]:
+        """Return the turns before this kernel; those before a compaction stand in the file alone."""
+        if not resumed.report.boundary:
+            return turns_of(resumed.messages)
+        turns = turns_of(self._sessions.transcript(resumed.session.id))
+        return turns[: len(turns) - self.asked]
+
+
+def _groups(turns: list[Turn], notebook: str | None) -> dict[_Key, list[Turn]]:
+    """Return the turns of each cell, those of its last run if it has an id."""
+    groups: dict[_Key, list[Turn]] = {}
+    for turn in turns:
+        prompt = turn.prompt
+        if prompt.notebook != notebook or not turn.is_done:
+            continue
+        group = groups.setdefault((prompt.cell, prompt.text()), [])
+        if prompt.cell is not None and group and group[-1].prompt.run != prompt.run:
+            group.clear()
+        group.append(turn)
+    return groups
+
+
+def replay(turn: Turn, *, asked: int, shell: Any, notebook: Path | None) -> Generator[Event]:
+    """Yield the events of a recorded turn, `Replayed` first and `TurnEnded` last; no call is run.
+
+    `asked` is how many turns this kernel asked before. The code that made variables which the kernel lacks is
+    proposed as a cell, unless `notebook`, as it was saved, has one with it already.
+    """
+    yield Replayed(turn.prompt.ts, turn.model, asked)
+    results = turn.results()
+    for message in turn.answers:
+        if message.role == "assistant":
+            yield from _said(message, results)
+    variables = turn.variables()
+    if missing := missing_names(shell, [name for names in variables.values() for name in names]):
+        yield _propose(missing, _codes(turn), shell=shell, notebook=notebook)
+    rounds = sum(message.role == "assistant" for message in turn.answers)
+    yield TurnEnded(turn.text, turn.model, Usage(), 0.0, rounds, "done")
+
+
+def _said(message: Message, results: dict[str, Block]) -> Iterator[Event]:
+    """Yield a reply's text, then its calls with their results."""
+    for block in message.blocks():
+        if block.get("type") == "text":
+            yield TextDelta(str(block.get("text") or ""))
+    for call in message.tool_uses():
+        name, arguments = str(call.get("name")), call.get("input")
+        arguments = arguments if isinstance(arguments, dict) else {}
+        result = results.get(str(call.get("id")), {})
+        yield ToolStarted(str(call.get("id")), name, arguments)
+        code = arguments.get("code")
+        yield ToolEnded(
+            str(call.get("id")),
+            name,
+            text_of(result.get("content")),
+            result.get("is_error") is True,
+            0.0,
+            detail=code if isinstance(code, str) else "",
+            language="python",
+        )
+
+
+def _codes(turn: Turn) -> list[str]:
+    """Return the code of the turn's calls that did something: those that succeeded, or bound a name."""
+    results, variables = turn.results(), turn.variables()
+    codes: list[str] = []
+    for call in (call for message in turn.answers for call in message.tool_uses()):
+        code = call.get("input", {}).get("code")
+        if call.get("name") != "RunPython" or not isinstance(code, str):
+            continue
+        call_id = str(call.get("id"))
+        if results.get(call_id, {}).get("is_error") is not True:
+            codes.append(code.strip("\n"))
+        elif variables.get(call_id):
+            codes.append("# This did not run to its end:\n" + code.strip("\n"))
+    return codes
+
+
+def _propose(missing: list[str], codes: list[str], *, shell: Any, notebook: Path | None) -> VariablesMissing:
+    code = "\n\n".join(codes)
+    if code and notebook is not None and _stands_in(notebook, code):
+        return VariablesMissing(tuple(missing), code, "notebook")
+    alone = len(codes) > 1 or bool(waiting(shell))
+    if not code or not can_insert(shell) or (alone and any(c.startswith("%%") for c in codes)):
+        return VariablesMissing(tuple(missing), code, "nowhere")
+    insert_below(shell, code)
+    return VariablesMissing(tuple(missing), code, "below")
+
+
+def _stands_in(notebook: Path, code: str) -> bool:
+    """Whether a cell of the notebook, as it was saved last, holds the code."""
+    try:
+        with notebook.open("rb") as file:
+            cells = orjson.loads(file.read(NOTEBOOK_BYTES))["cells"]
+        return any(code in "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    except (OSError, ValueError, TypeError, LookupError):  # it is elsewhere, or is no notebook
+        return False
