@@ -163,7 +163,8 @@ class Mew:
             self._leave()
         resumed = self.sessions.fork(session_id) if fork else self.sessions.resume(session_id)
         self._leave()
-        recorded = self._recorded.get(session_id) or RecordedTurns(self.sessions, resumed)
+        recorded = self._recorded.get(session_id) or RecordedTurns(self.sessions)
+        recorded.open(resumed)
         self._recorded[resumed.session.id] = recorded
         bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
         self._conversation = self._over(resumed.session, notices_of_resume(resumed), bound)
@@ -211,6 +212,7 @@ class Mew:
         self._abandon_turn()
         conversation, self._conversation = self._conversation, None
         if conversation is not None:
+            self._recorded[conversation.session.id].close()
             conversation.session.close()
 
     def _is_open(self, session_id: str) -> bool:

@@ -120,7 +120,8 @@ class ToolStarted:
 class ToolEnded:
     """A call has ended; `result` is the text that the model gets to see.
 
-    `detail` is what the user may want to see besides, such as a diff, in `language`.
+    `detail` is what the user may want to see besides, such as a diff, in `language`. `images` are the figures
+    of a call in a replayed turn, as blocks; those of one that is run the user sees as it runs.
     """
 
     id: str
@@ -130,6 +131,7 @@ class ToolEnded:
     seconds: float
     detail: str = ""
     language: str = ""
+    images: tuple[Block, ...] = ()
 
 
 @dataclass(slots=True)

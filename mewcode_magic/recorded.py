@@ -7,6 +7,7 @@ one that was stopped, or failed, never. What was asked anew before it makes no d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -47,18 +48,30 @@ def can_run_again(shell: Any, place: Place) -> bool:
 
 
 class RecordedTurns:
-    """Those of one session; `resumed` None: a session of this kernel, which has none.
+    """Those of one session. They are kept only while it is open; what this kernel has come past, always.
 
     `asked` counts the turns of this kernel, which are not among them.
     """
 
-    def __init__(self, sessions: SessionStore, resumed: Resumed | None = None) -> None:
+    def __init__(self, sessions: SessionStore) -> None:
         self.asked = 0
-        self._sessions, self._resumed = sessions, resumed
-        self._groups: dict[_Key, list[Turn]] = {}
-        """The turns that are left, in the order of the cells that they belong to."""
+        self._sessions = sessions
+        self._resumed: Resumed | None = None
+        self._asked_before = 0
+        """Turns of this kernel in what was resumed."""
+        self._groups: dict[_Key, list[Turn]] | None = None
+        """The turns of each cell, in the order of the cells; None: not looked for yet."""
+        self._taken: Counter[_Key] = Counter()
         self._ran: dict[_Key, int | None] = {}
         """The first run, in this kernel, of each cell that has an id."""
+
+    def open(self, resumed: Resumed) -> None:
+        """Take note of what the session was resumed with; it is looked through when a cell first asks."""
+        self._resumed, self._asked_before = resumed, self.asked
+
+    def close(self) -> None:
+        """Forget the turns."""
+        self._resumed = self._groups = None
 
     def take(self, text: str, place: Place) -> Turn | None:
         """Return, once, the turn that an earlier kernel recorded for the prompt `text` at `place`.
@@ -68,24 +81,31 @@ class RecordedTurns:
         Raises:
             StorageError: the session cannot be read.
         """
-        if self._resumed is not None:
-            resumed, self._resumed = self._resumed, None
-            self._groups = _groups(self._read(resumed), place.notebook)
+        if self._groups is None:
+            self._groups = _groups(self._read(), place.notebook)
+            self._resumed = None
+        groups = self._groups
         if place.cell is None:
-            fitting = [group for (_, said), group in self._groups.items() if said == text and group]
+            keys = [key for key in groups if key[1] == text]
         else:
-            key = (place.cell, text)
-            if self._ran.setdefault(key, place.run) != place.run:
+            keys = [(place.cell, text), (None, text)]
+            if self._ran.setdefault(keys[0], place.run) != place.run:
                 return None
-            fitting = [group for known in (key, (None, text)) if (group := self._groups.get(known))]
-        return fitting[0].pop(0) if fitting else None
+        for key in keys:
+            if (number := self._taken[key]) < len(groups.get(key, ())):
+                self._taken[key] += 1
+                return groups[key][number]
+        return None
 
-    def _read(self, resumed: Resumed) -> list[Turn]:
+    def _read(self) -> list[Turn]:
         """Return the turns before this kernel; those before a compaction stand in the file alone."""
-        if not resumed.report.boundary:
-            return turns_of(resumed.messages)
-        turns = turns_of(self._sessions.transcript(resumed.session.id))
-        return turns[: len(turns) - self.asked]
+        if self._resumed is None:
+            return []
+        if self._resumed.report.boundary:
+            turns = turns_of(self._sessions.transcript(self._resumed.session.id))
+            return turns[: len(turns) - self.asked]
+        turns = turns_of(self._resumed.messages)
+        return turns[: len(turns) - self._asked_before]
 
 
 def _groups(turns: list[Turn], notebook: str | None) -> dict[_Key, list[Turn]]:
@@ -139,7 +159,15 @@ def _said(message: Message, results: dict[str, Block]) -> Iterator[Event]:
             0.0,
             detail=code if isinstance(code, str) else "",
             language="python",
+            images=tuple(_figures(result)) if name == "RunPython" else (),
         )
+
+
+def _figures(result: Block) -> Iterator[Block]:
+    content = result.get("content")
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, dict) and block.get("type") == "image":
+            yield block
 
 
 def _codes(turn: Turn) -> list[str]:
@@ -162,18 +190,24 @@ def _propose(missing: list[str], codes: list[str], *, shell: Any, notebook: Path
     code = "\n\n".join(codes)
     if code and notebook is not None and _stands_in(notebook, code):
         return VariablesMissing(tuple(missing), code, "notebook")
-    alone = len(codes) > 1 or bool(waiting(shell))
-    if not code or not can_insert(shell) or (alone and any(c.startswith("%%") for c in codes)):
+    if not code or not can_insert(shell) or not _is_one_cell([*codes, waiting(shell)]):
         return VariablesMissing(tuple(missing), code, "nowhere")
     insert_below(shell, code)
     return VariablesMissing(tuple(missing), code, "below")
 
 
+def _is_one_cell(codes: list[str]) -> bool:
+    """Whether pieces of code can stand in one cell: a magic for a whole cell stands alone."""
+    pieces = [code for code in codes if code]
+    return len(pieces) == 1 or not any(code.startswith("%%") for code in pieces)
+
+
 def _stands_in(notebook: Path, code: str) -> bool:
-    """Whether a cell of the notebook, as it was saved last, holds the code."""
+    """Whether a cell of the notebook, as it was saved last, has the lines of the code."""
     try:
         with notebook.open("rb") as file:
             cells = orjson.loads(file.read(NOTEBOOK_BYTES))["cells"]
-        return any(code in "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        return any(f"\n{code}\n" in f"\n{source}\n" for source in sources)
     except (OSError, ValueError, TypeError, LookupError):  # it is elsewhere, or is no notebook
         return False

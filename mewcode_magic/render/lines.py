@@ -19,7 +19,7 @@ from mewcode_magic.events import (
 )
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Extraction, Memory, Saved
-from mewcode_magic.messages import Usage
+from mewcode_magic.messages import Block, Usage
 from mewcode_magic.render.code import code_html, shortened
 from mewcode_magic.render.display import View
 from mewcode_magic.render.text import clean, line
@@ -32,6 +32,7 @@ __all__ = [
     "beside",
     "call_line",
     "closing_line",
+    "figure_view",
     "joined_view",
     "not_inserted",
     "outcome_view",
@@ -50,6 +51,7 @@ FAINT = "var(--vscode-descriptionForeground, var(--jp-ui-font-color2, #808080))"
 _ERROR = "var(--vscode-errorForeground, var(--jp-error-color1, #d32f2f))"
 _LINE = f"color: {FAINT}; font-size: 0.9em"
 _TOLD = "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; white-space: pre-wrap"
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 
 ARGUMENTS_LIMIT = 100
@@ -133,6 +135,15 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     inside += code_html(shortened(clean(ended.result), RESULT_LIMIT)) if ended.result.strip() else ""
     html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
     return View(plain, html=html)
+
+
+def figure_view(image: Block) -> View:
+    """Return a picture that stands in a record."""
+    source = image.get("source")
+    kind, data = (source.get("media_type"), source.get("data")) if isinstance(source, dict) else ("", "")
+    if kind not in _PICTURES or not isinstance(data, str):
+        return quiet_line("A figure was recorded here that cannot be shown.")
+    return View("[figure]", html=f'<img alt="figure" src="data:{kind};base64,{escape(data)}">')
 
 
 def not_inserted(code: str) -> View:

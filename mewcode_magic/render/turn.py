@@ -28,6 +28,7 @@ from mewcode_magic.render.lines import (
     beside,
     call_line,
     closing_line,
+    figure_view,
     joined_view,
     not_inserted,
     outcome_view,
@@ -138,6 +139,8 @@ class _Shown:
             case ToolEnded():
                 started, handle = self._calls.pop(event.id)
                 handle.show(call_line(started, event))
+                for image in event.images:
+                    self._output.open().show(figure_view(image))
             case TurnEnded():
                 self.ended = event
 
