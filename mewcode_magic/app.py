@@ -18,7 +18,7 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.context import ContextReport, mentioned, notices_of_resume
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import NoFailure, SessionInUse, SessionNotFound
+from mewcode_magic.errors import SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, notebook_path
@@ -256,9 +256,9 @@ class Mew:
     def recorded(self, prompt: str, *, fix: bool = False, new: bool = False) -> Turn | None:
         """Return, once, the turn that an earlier kernel recorded for `prompt` in the cell that runs now.
 
-        `fix` and `new` are what the cell asks for besides: the error that would be attached now must be the
-        one that was attached then, and a session that is to be new must begin with the turn. What the offline
-        answers said is not shown where a model is connected.
+        `fix` and `new` are what the cell asks for besides: where something failed in this kernel, the question
+        is another one, and a session that is to be new must begin with the turn. What the offline answers said
+        is not shown where a model is connected.
 
         Raises:
             StorageError: the session cannot be read.
@@ -271,10 +271,7 @@ class Mew:
             return None
         if turn.model == OFFLINE and self._models.main().name != OFFLINE:
             return None
-        with contextlib.suppress(NoFailure):
-            if fix and self._briefing.last_error() not in turn.prompt.injected:
-                return None
-        return turn
+        return None if fix and self._briefing.has_error else turn
 
     def replay(self, turn: Turn) -> Generator[Event]:
         """Yield the events of a recorded turn, `Replayed` first; nothing is asked, run or recorded."""

@@ -47,6 +47,11 @@ class Briefing:
             conversation.notices.append(notice)
         return activity_blocks(figures)
 
+    @property
+    def has_error(self) -> bool:
+        """Whether a cell of the user's has failed, which `last_error` returns."""
+        return self._activity is not None and self._activity.last_error is not None
+
     def last_error(self) -> Block:
         """Return the user's last cell that failed, with its traceback, as an attachment.
 

@@ -72,6 +72,6 @@ class AgentMagics(MewMagics):
         from mewcode_magic.render import prefers_recorded
 
         rerun = self.mew.settings.rerun
-        return rerun == "replay" or (
-            rerun == "ask" and (not can_ask(self.shell) or prefers_recorded(recorded))
-        )
+        if rerun == "ask" and can_ask(self.shell):
+            return prefers_recorded(recorded)
+        return rerun != "fresh"

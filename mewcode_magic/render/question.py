@@ -1,4 +1,4 @@
-"""Asking the user whether a call may be run, in the cell that runs."""
+"""Asking the user, in the cell that runs: whether a call may be run, whether a recorded turn is shown."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from mewcode_magic.render.lines import NO_TEX, quiet_line, recorded_in_words
 from mewcode_magic.render.text import clean, line
 from mewcode_magic.sessions import Turn
 
-__all__ = ["ask", "prefers_recorded"]
+__all__ = ["Stopped", "ask", "prefers_recorded"]
 
 _YES = {"y", "yes", "ok", "是", "好"}
 _NO = {"", "n", "no", "否", "不"}
 _ALWAYS = {"a", "always", "总是"}
+
+
+class Stopped(KeyboardInterrupt):
+    """The user stopped the turn. The cell fails, so that Run All stops too, but without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["Stopped."]
 
 
 def ask(event: PermissionAsked, output: Output) -> None:
@@ -39,9 +46,13 @@ def prefers_recorded(turn: Turn) -> bool:
     """Ask whether a recorded turn is to be shown; otherwise its prompt is asked again.
 
     Raises:
-        KeyboardInterrupt: the user stopped the cell instead.
+        Stopped: the user stopped the cell instead.
     """
-    typed = input(f"{recorded_in_words(turn.prompt.ts, turn.model)}. Show that? yes, or no to ask again: ")
+    recorded = recorded_in_words(turn.prompt.ts, turn.model)
+    try:
+        typed = input(f"{recorded}. Show that? yes, or no to ask again: ")
+    except KeyboardInterrupt:
+        raise Stopped from None
     return typed.strip().casefold().rstrip(".!") not in _NO - {""}
 
 

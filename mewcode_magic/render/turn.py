@@ -34,16 +34,9 @@ from mewcode_magic.render.lines import (
     outcome_view,
     permission_line,
 )
-from mewcode_magic.render.question import ask
+from mewcode_magic.render.question import Stopped, ask
 
-__all__ = ["Stopped", "outcome_of", "show_turn"]
-
-
-class Stopped(KeyboardInterrupt):
-    """The user stopped the turn. The cell fails, so that Run All stops too, but without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        return ["Stopped."]
+__all__ = ["outcome_of", "show_turn"]
 
 
 def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
