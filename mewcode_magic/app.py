@@ -256,9 +256,9 @@ class Mew:
     def recorded(self, prompt: str, *, fix: bool = False, new: bool = False) -> Turn | None:
         """Return, once, the turn that an earlier kernel recorded for `prompt` in the cell that runs now.
 
-        `fix` and `new` are what the cell asks for besides: where something failed in this kernel, the question
-        is another one, and a session that is to be new must begin with the turn. What the offline answers said
-        is not shown where a model is connected.
+        `fix` and `new` are what the cell asks for besides: once something failed in this kernel, the question
+        is another one, and a session that is to be new must begin with the turn. What the offline answers
+        said is not shown where a model is connected.
 
         Raises:
             StorageError: the session cannot be read.
