@@ -67,8 +67,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     notebook: str | None = None
     cell: str | None = None
     """On a prompt: the notebook's name and the cell's id, where the front end gives them."""
-    run: int | None = None
-    """On a prompt: the number that the kernel gave to this run of the cell, as in `In [run]`."""
+    run: str | None = None
+    """On a prompt: what tells this run of the cell from all others, in whichever kernel."""
     model: str | None = None
     usage: Usage | None = None
     interrupted: bool = False

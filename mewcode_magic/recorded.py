@@ -62,7 +62,7 @@ class RecordedTurns:
         self._groups: dict[_Key, list[Turn]] | None = None
         """The turns of each cell, in the order of the cells; None: not looked for yet."""
         self._taken: Counter[_Key] = Counter()
-        self._ran: dict[_Key, int | None] = {}
+        self._ran: dict[_Key, str | None] = {}
         """The first run, in this kernel, of each cell that has an id."""
 
     def open(self, resumed: Resumed) -> None:

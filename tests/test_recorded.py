@@ -16,7 +16,9 @@ from mewcode_magic.sessions import SessionStore, Turn, turns_of
 HERE = "work.ipynb"
 
 
-def turn(text: str, answer: str, cell: str | None = None, run: int | None = 1, **extra: Any) -> list[Message]:
+def turn(
+    text: str, answer: str, cell: str | None = None, run: str | None = "r1", **extra: Any
+) -> list[Message]:
     """Return the messages of a turn without calls."""
     prompt = Message(role="user", content=text, **{"notebook": HERE, "cell": cell, "run": run} | extra)
     return [prompt, Message(role="assistant", content=answer, model="claude-test")]
@@ -31,7 +33,7 @@ class Kernel:
         self.resumed = self.store.resume(self.store.list()[0].id)
         self.turns.open(self.resumed)
 
-    def run(self, text: str, cell: str | None = None, run: int | None = 1, notebook: str = HERE) -> str:
+    def run(self, text: str, cell: str | None = None, run: str | None = "r1", notebook: str = HERE) -> str:
         """Return what the cell shows of the record, "" for nothing."""
         found = self.turns.take(text, Place(notebook, cell, run))
         return found.text if found else ""
@@ -63,9 +65,9 @@ def test_cell_is_told_by_its_id_whatever_the_order(kernels: Any) -> None:
 
 
 def test_cell_that_ran_in_this_kernel_asks_again(kernels: Any) -> None:
-    kernel = kernels(turn("why?", "old", "a", 1), turn("why?", "new", "a", 2))
-    assert kernel.run("why?", "a", 1) == "new"
-    assert kernel.run("why?", "a", 2) == ""
+    kernel = kernels(turn("why?", "old", "a", "r1"), turn("why?", "new", "a", "r2"))
+    assert kernel.run("why?", "a", "r1") == "new"
+    assert kernel.run("why?", "a", "r2") == ""
 
 
 def test_edited_cell_asks_and_the_cells_after_it_do_not(kernels: Any) -> None:
@@ -76,12 +78,12 @@ def test_edited_cell_asks_and_the_cells_after_it_do_not(kernels: Any) -> None:
 
 def test_turns_of_a_loop_are_all_shown_and_no_earlier_run(kernels: Any) -> None:
     kernel = kernels(
-        turn("roll", "1", "a", 4),
-        turn("roll", "2", "a", 4),
-        turn("roll", "3", "a", 5),
-        turn("roll", "4", "a", 5),
+        turn("roll", "1", "a", "r4"),
+        turn("roll", "2", "a", "r4"),
+        turn("roll", "3", "a", "r5"),
+        turn("roll", "4", "a", "r5"),
     )
-    assert [kernel.run("roll", "a", 7) for _ in range(3)] == ["3", "4", ""]
+    assert [kernel.run("roll", "a", "r7") for _ in range(3)] == ["3", "4", ""]
 
 
 def test_turns_of_one_text_are_taken_once_in_order_without_ids(kernels: Any) -> None:
@@ -91,7 +93,10 @@ def test_turns_of_one_text_are_taken_once_in_order_without_ids(kernels: Any) -> 
 
 def test_notebook_with_ids_runs_in_a_front_end_without_and_the_reverse(kernels: Any) -> None:
     kernel = kernels(
-        turn("x", "a1", "a", 1), turn("x", "b1", "b", 2), turn("x", "a2", "a", 3), turn("y", "no id", None)
+        turn("x", "a1", "a", "r1"),
+        turn("x", "b1", "b", "r2"),
+        turn("x", "a2", "a", "r3"),
+        turn("y", "no id", None),
     )
     assert [kernel.run("x"), kernel.run("x"), kernel.run("x")] == ["a2", "b1", ""]
     assert kernel.run("y", "d") == "no id"
@@ -116,8 +121,8 @@ def test_turn_that_did_not_end_is_not_shown(kernels: Any) -> None:
         [failed],
         [stopped, Message(role="assistant", content=answer.content, interrupted=True)],
         [limit, Message(role="assistant", content=[call("t1")]), result("t1")],
-        turn("twice", "whole", "d", 1),
-        [turn("twice", "", "d", 2)[0], Message(role="assistant", content="ha", interrupted=True)],
+        turn("twice", "whole", "d", "r1"),
+        [turn("twice", "", "d", "r2")[0], Message(role="assistant", content="ha", interrupted=True)],
         turn("whole", "all", "e"),
     )
     assert [kernel.run(t, c) for t, c in (("failed", "a"), ("stopped", "b"), ("limit", "c"))] == ["", "", ""]
@@ -128,7 +133,7 @@ def test_turn_that_did_not_end_is_not_shown(kernels: Any) -> None:
 @pytest.mark.parametrize("dialect", ["role", "typed"])
 def test_turn_before_a_compaction_is_found_in_the_file(project: Path, dialect: str) -> None:
     make, name = (role, ID) if dialect == "role" else (typed, TYPED_ID)
-    say: dict[str, Any] = {"notebook": HERE, "cell": "a", "run": 3}
+    say: dict[str, Any] = {"notebook": HERE, "cell": "a", "run": "r3"}
     kept = [
         {k: v for k, v in make("user", "kept", **say | {"cell": "b"}).items() if k not in ("ts", "timestamp")}
     ]
@@ -147,10 +152,10 @@ def test_turn_before_a_compaction_is_found_in_the_file(project: Path, dialect: s
     assert kernel.resumed.report.boundary
     kernel.resumed.session.append(turn("own", "", "d")[0])
     kernel.turns.asked += 1
-    found = kernel.turns.take("early", Place(HERE, "a", 9))
+    found = kernel.turns.take("early", Place(HERE, "a", "r9"))
     assert found is not None
     assert (found.text, found.model, found.prompt.ts) == ("told early", "claude-test", found.answers[0].ts)
-    assert found.prompt.run == 3
+    assert found.prompt.run == "r3"
     assert [kernel.run("kept", "b"), kernel.run("late", "c"), kernel.run("own", "d")] == [
         "told later", "told late", "",
     ]  # fmt: skip
@@ -193,7 +198,7 @@ def test_typed_session_keeps_its_dialect_and_loses_nothing(project: Path) -> Non
     store = SessionStore(project)
     path = write(
         store,
-        typed("user", "x", notebook=HERE, cell="a", run=2, unknown=1),
+        typed("user", "x", notebook=HERE, cell="a", run="r2", unknown=1),
         typed("assistant", "told"),
         name=TYPED_ID,
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["can_ask", "cell_id", "is_kernel", "missing_names", "notebook_path"]
+__all__ = ["can_ask", "cell_id", "is_kernel", "missing_names", "notebook_path", "run_id"]
 
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """The ids that a notebook file can hold."""
@@ -50,6 +50,14 @@ def cell_id(shell: Any) -> str | None:
     metadata = shell.get_parent().get("metadata", {})
     value = metadata.get("cellId")
     return value if isinstance(value, str) and _CELL_ID.fullmatch(value) else None
+
+
+def run_id(shell: Any) -> str | None:
+    """Return the id of the front end's request that runs at present; no other one ever has it."""
+    if not is_kernel(shell):
+        return None
+    value = shell.get_parent().get("header", {}).get("msg_id")
+    return value if isinstance(value, str) else None
 
 
 def missing_names(shell: Any, names: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mewcode_magic.kernel.frontend import cell_id, is_kernel, notebook_path
+from mewcode_magic.kernel.frontend import cell_id, notebook_path, run_id
 
 __all__ = ["Place", "place_of"]
 
@@ -16,22 +16,18 @@ __all__ = ["Place", "place_of"]
 class Place:
     """What identifies a cell that runs; None is what is not known.
 
-    `notebook` is its path in the project, else its name. `run` numbers the runs of all cells in one kernel,
-    as `In [run]` does.
+    `notebook` is its path in the project, else its name. `run` tells one run of it from all others, in
+    whichever kernel.
     """
 
     notebook: str | None = None
     cell: str | None = None
-    run: int | None = None
+    run: str | None = None
 
 
 def place_of(shell: Any, project: Path) -> Place:
     """Return the place of what runs in `shell` now."""
-    return Place(
-        notebook=_notebook(shell, project),
-        cell=cell_id(shell),
-        run=shell.execution_count if is_kernel(shell) else None,
-    )
+    return Place(notebook=_notebook(shell, project), cell=cell_id(shell), run=run_id(shell))
 
 
 def _notebook(shell: Any, project: Path) -> str | None:

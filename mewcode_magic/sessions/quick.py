@@ -33,7 +33,7 @@ class _TypedUser(msgspec.Struct, frozen=True, tag_field="type", tag="user"):
     recalled: list[Surfaced] | None = None
     notebook: str | None = None
     cell: str | None = None
-    run: int | None = None
+    run: str | None = None
 
 
 class _TypedAssistant(msgspec.Struct, frozen=True, tag_field="type", tag="assistant"):

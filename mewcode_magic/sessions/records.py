@@ -95,7 +95,7 @@ _EXTRAS: tuple[tuple[str, Any], ...] = (
     ("recalled", list[Surfaced]),
     ("notebook", str),
     ("cell", str),
-    ("run", int),
+    ("run", str),
     ("model", str),
     ("interrupted", bool),
 )

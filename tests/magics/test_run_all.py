@@ -115,6 +115,20 @@ def test_cells_with_ids_show_their_own_answer_once_and_code_that_is_missing_is_p
         assert " by offline; --fresh asks again]\n*Offline:" in latest
 
 
+def test_loop_shows_all_its_turns_of_its_last_run(project: Path, home: Path, named: Path) -> None:
+    loop = "for _ in range(2):\n    get_ipython().run_line_magic('agent', '{}roll')"
+    for day in range(2):
+        with live_kernel(project) as kernel:
+            kernel.script(repr(f"Rolled {day}1."), repr(f"Rolled {day}2."))
+            kernel.run("%resume --here")
+            kernel.run(loop.format("--fresh "), cell="a")
+    with live_kernel(project) as kernel:
+        kernel.run("%resume --here")
+        first, second = kernel.run(loop.format(""), cell="a").plain().split("[Recorded on ")[1:]
+        assert "Rolled 11." in first
+        assert "Rolled 12." in second
+
+
 def test_question_about_a_failure_is_asked_again_once_something_fails(
     project: Path, home: Path, named: Path
 ) -> None:
