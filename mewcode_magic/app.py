@@ -253,12 +253,14 @@ class Mew:
         self._turn = self._run(prompt, self._models.main(model), [self._briefing.last_error()] if fix else [])
         return self._turn
 
-    def recorded(self, prompt: str, *, fix: bool = False, new: bool = False) -> Turn | None:
+    def recorded(
+        self, prompt: str, *, model: str | None = None, fix: bool = False, new: bool = False
+    ) -> Turn | None:
         """Return, once, the turn that an earlier kernel recorded for `prompt` in the cell that runs now.
 
-        `fix` and `new` are what the cell asks for besides: once something failed in this kernel, the question
-        is another one, and a session that is to be new must begin with the turn. What the offline answers
-        said is not shown where a model is connected.
+        The others are what the cell asks for besides. `model`: what the offline answers said is not shown
+        where a model would answer. `fix`: once something failed in this kernel, the question is another one.
+        `new`: a session that is to be new must begin with the turn.
 
         Raises:
             StorageError: the session cannot be read.
@@ -269,7 +271,7 @@ class Mew:
         turn = self._recorded[self.session.id].take(prompt, place)
         if turn is None or (new and turn.number > 0):
             return None
-        if turn.model == OFFLINE and self._models.main().name != OFFLINE:
+        if turn.model == OFFLINE and self._models.main(model).name != OFFLINE:
             return None
         return None if fix and self._briefing.has_error else turn
 

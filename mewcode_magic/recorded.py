@@ -29,11 +29,14 @@ from mewcode_magic.kernel.proposing import can_insert, insert_below, waiting
 from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.sessions import Resumed, SessionStore, Turn, turns_of
 from mewcode_magic.sessions.records import text_of
+from mewcode_magic.sessions.replay import collection_paused
 
 __all__ = ["RecordedTurns", "can_run_again", "replay"]
 
 NOTEBOOK_BYTES = 20_000_000
 """Bytes of a notebook that is looked through for a cell."""
+
+_RUN = "RunPython"
 
 _Key: TypeAlias = tuple[str | None, str]
 """A cell's id, where it is known, and the prompt's text."""
@@ -44,7 +47,7 @@ def can_run_again(shell: Any, place: Place) -> bool:
 
     At a prompt, in a terminal or a console, people type the same words anew, and want them asked.
     """
-    return is_kernel(shell) and not (place.notebook is place.cell is None and can_ask(shell))
+    return is_kernel(shell) and bool(place.notebook or place.cell or not can_ask(shell))
 
 
 class RecordedTurns:
@@ -82,7 +85,8 @@ class RecordedTurns:
             StorageError: the session cannot be read.
         """
         if self._groups is None:
-            self._groups = _groups(self._read(), place.notebook)
+            with collection_paused():
+                self._groups = _groups(self._read(), place.notebook)
             self._resumed = None
         groups = self._groups
         if place.cell is None:
@@ -146,21 +150,26 @@ def _said(message: Message, results: dict[str, Block]) -> Iterator[Event]:
         if block.get("type") == "text":
             yield TextDelta(str(block.get("text") or ""))
     for call in message.tool_uses():
-        name, arguments = str(call.get("name")), call.get("input")
-        arguments = arguments if isinstance(arguments, dict) else {}
-        result = results.get(str(call.get("id")), {})
-        yield ToolStarted(str(call.get("id")), name, arguments)
-        code = arguments.get("code")
+        call_id, name, arguments = str(call.get("id")), str(call.get("name")), call.get("input")
+        result = results.get(call_id, {})
+        yield ToolStarted(call_id, name, arguments if isinstance(arguments, dict) else {})
         yield ToolEnded(
-            str(call.get("id")),
+            call_id,
             name,
             text_of(result.get("content")),
             result.get("is_error") is True,
             0.0,
-            detail=code if isinstance(code, str) else "",
+            detail=_code(call),
             language="python",
-            images=tuple(_figures(result)) if name == "RunPython" else (),
+            images=tuple(_figures(result)) if name == _RUN else (),
         )
+
+
+def _code(call: Block) -> str:
+    """Return the code that a call was given, "" for none."""
+    arguments = call.get("input")
+    code = arguments.get("code") if isinstance(arguments, dict) else None
+    return code if isinstance(code, str) else ""
 
 
 def _figures(result: Block) -> Iterator[Block]:
@@ -175,14 +184,13 @@ def _codes(turn: Turn) -> list[str]:
     results, variables = turn.results(), turn.variables()
     codes: list[str] = []
     for call in (call for message in turn.answers for call in message.tool_uses()):
-        code = call.get("input", {}).get("code")
-        if call.get("name") != "RunPython" or not isinstance(code, str):
+        code, call_id = _code(call).strip("\n"), str(call.get("id"))
+        if call.get("name") != _RUN or not code:
             continue
-        call_id = str(call.get("id"))
         if results.get(call_id, {}).get("is_error") is not True:
-            codes.append(code.strip("\n"))
+            codes.append(code)
         elif variables.get(call_id):
-            codes.append("# This did not run to its end:\n" + code.strip("\n"))
+            codes.append(f"# This did not run to its end:\n{code}")
     return codes
 
 

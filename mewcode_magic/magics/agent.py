@@ -54,7 +54,7 @@ class AgentMagics(MewMagics):
         output = options.output
         if output and (not output.isidentifier() or keyword.iskeyword(output)):
             raise CommandError(f"%agent: -o is {output!r}, which cannot be a variable's name")
-        recorded = self.mew.recorded(prompt, fix=options.fix, new=options.new)
+        recorded = self.mew.recorded(prompt, model=options.model, fix=options.fix, new=options.new)
         if recorded is not None and not options.fresh and self._shows(recorded):
             events = self.mew.replay(recorded)
         else:

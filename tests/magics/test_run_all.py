@@ -204,6 +204,11 @@ def test_offline_answers_are_not_shown_where_a_model_is_connected(
     cells = [*TOP, "%config MewCode.model = 'offline'", "%agent what is this?"]
     run_all(project, cells)
     assert run_all(project, cells)[3].startswith("[Recorded on ")
+    server.reply("A book.")
+    assert run_all(project, [*cells[:3], "%agent --model claude-other what is this?"])[3].startswith(
+        "A book."
+    )
+    run_all(project, [*TOP, "%sessions new", cells[2], cells[3]])
     server.reply("A notebook.")
     assert run_all(project, [*TOP, cells[3]])[2].startswith("A notebook.")
 
