@@ -38,6 +38,12 @@ class Kernel:
         found = self.turns.take(text, Place(notebook, cell, run))
         return found.text if found else ""
 
+    def ask(self, text: str, cell: str | None = None) -> None:
+        """Ask the model for a turn, and record it."""
+        for message in turn(text, "of this kernel", cell):
+            self.resumed.session.append(message)
+        self.turns.asked += 1
+
 
 @pytest.fixture
 def kernels(project: Path) -> Iterator[Any]:
@@ -86,8 +92,16 @@ def test_turns_of_a_loop_are_all_shown_and_no_earlier_run(kernels: Any) -> None:
     assert [kernel.run("roll", "a", "r7") for _ in range(3)] == ["3", "4", ""]
 
 
+def test_loop_that_ran_in_this_kernel_asks_again_whatever_of_it_is_left(kernels: Any) -> None:
+    kernel = kernels(turn("roll", "1", "a", "r4"), turn("roll", "2", "a", "r4"))
+    assert kernel.run("roll", "a", "r7") == "1"
+    assert kernel.run("roll", "a", "r8") == ""
+
+
 def test_turns_of_one_text_are_taken_once_in_order_without_ids(kernels: Any) -> None:
-    kernel = kernels(turn("roll", "1"), turn("other", "x"), turn("roll", "2"))
+    kernel = kernels(
+        turn("roll", "1", None, "r1"), turn("other", "x", None, "r2"), turn("roll", "2", None, "r3")
+    )
     assert [kernel.run(text) for text in ("roll", "roll", "roll", "other")] == ["1", "2", "", "x"]
 
 
@@ -150,8 +164,7 @@ def test_turn_before_a_compaction_is_found_in_the_file(project: Path, dialect: s
     )
     kernel = Kernel(project)
     assert kernel.resumed.report.boundary
-    kernel.resumed.session.append(turn("own", "", "d")[0])
-    kernel.turns.asked += 1
+    kernel.ask("own", "d")
     found = kernel.turns.take("early", Place(HERE, "a", "r9"))
     assert found is not None
     assert (found.text, found.model, found.prompt.ts) == ("told early", "claude-test", found.answers[0].ts)
@@ -185,8 +198,7 @@ def test_what_was_compacted_is_not_read_before_a_cell_asks(project: Path) -> Non
 def test_session_left_and_taken_up_again_remembers_what_this_kernel_came_past(kernels: Any) -> None:
     kernel = kernels(turn("x", "1"), turn("y", "2"), turn("x", "3"))
     assert kernel.run("x") == "1"
-    kernel.resumed.session.append(turn("z", "")[0])
-    kernel.turns.asked += 1
+    kernel.ask("z")
     kernel.turns.close()
     kernel.resumed.session.close()
     kernel.resumed = kernel.store.resume(kernel.resumed.session.id)

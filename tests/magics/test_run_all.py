@@ -79,6 +79,10 @@ def test_notebook_runs_again_on_another_day_without_a_request(
     assert [message["role"] for message in sent] == ["user", "assistant"] * 3 + ["user"]
     assert "These variables of earlier calls do not exist in the present kernel: rows." in said
 
+    server.reply("Fine.")
+    run_all(project, [*cells, "rows = 3", "%agent and now?"])
+    assert "do not exist" not in str(server.requests[-1].body["messages"][-1])
+
 
 def test_cells_with_ids_show_their_own_answer_once_and_code_that_is_missing_is_proposed(
     project: Path, home: Path, named: Path
