@@ -68,11 +68,13 @@ def test_notebook_runs_again_on_another_day_without_a_request(
     assert len(SessionStore(project).transcript(info.id)) == 6
 
     server.reply("As I said: three.")
-    third = run_all(project, [*cells, "%agent what did you count?"])
+    server.reply("Yes.")
+    third = run_all(project, [*cells, "%agent what did you count?", "%agent sure?"])
     assert "Recorded" in third[3]
     assert third[6].startswith("As I said: three.")
-    assert len(server.requests) == asked[0] + 1
-    sent = server.requests[-1].body["messages"]
+    assert len(server.requests) == asked[0] + 2
+    assert "do not exist" not in str(server.requests[-1].body["messages"][-1])
+    sent = server.requests[-2].body["messages"]
     said = str(sent)
     for text in ("how many rows are there?", "Three **rows**.", "and columns?", "Four columns."):
         assert text in said
@@ -202,6 +204,14 @@ def test_new_session_that_begins_with_the_cell_is_gone_on_with(
     assert titles == {"first": 2, "second": 4, "third": 2}
 
 
+def test_new_session_is_begun_where_the_cell_was_not_the_first(
+    project: Path, home: Path, named: Path
+) -> None:
+    run_all(project, [*TOP, "%agent first", "%agent second"])
+    assert run_all(project, [*TOP, "%agent first", "%agent --new second"])[3].startswith("*Offline:")
+    assert {info.title for info in SessionStore(project).list()} == {"first", "second"}
+
+
 def test_offline_answers_are_not_shown_where_a_model_is_connected(
     project: Path, home: Path, named: Path, server: ApiServer
 ) -> None:
@@ -250,6 +260,17 @@ def test_copied_notebook_begins_a_session_of_its_own(
     assert {info.notebook for info in SessionStore(project).list()} == {"work.ipynb", "copy.ipynb"}
 
 
+def test_open_session_of_another_notebook_is_left_for_a_new_one(
+    project: Path, home: Path, named: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_all(project, [*TOP, "%agent hello"])
+    (other,) = SessionStore(project).list()
+    monkeypatch.setenv("JPY_SESSION_NAME", str(project / "new.ipynb"))
+    told = run_all(project, [TOP[0], f"%resume {other.id}", TOP[1], "%agent mine"])[2]
+    assert told == "A new session begins with the next prompt; there is none of new.ipynb to go on with."
+    assert {info.title: info.messages for info in SessionStore(project).list()} == {"hello": 2, "mine": 2}
+
+
 def test_session_of_the_notebook_that_is_open_elsewhere_is_named(
     project: Path, home: Path, named: Path
 ) -> None:
@@ -267,9 +288,9 @@ def test_session_of_the_notebook_that_is_open_elsewhere_is_named(
 def test_terminal_asks_what_is_typed_again(run: Any) -> None:
     run("%agent go on")
     assert "is open already; %%agent goes on with it. Which notebook" in run("%resume --here").text
-    run("%sessions new")
-    run("%resume")
-    assert "Recorded" not in run("%agent go on").text
+    run("%unload_ext mewcode_magic\n%load_ext mewcode_magic")
+    assert run("%resume").text.startswith("Resumed ")
+    assert run("%agent go on").text.startswith("*Offline:")
 
 
 @pytest.mark.parametrize("line", ["--here 2", "--here --fork", "2 --here"])
