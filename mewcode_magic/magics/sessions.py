@@ -10,6 +10,7 @@ from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 from mewcode_magic.errors import CommandError, SessionNotFound
 from mewcode_magic.files import shown
+from mewcode_magic.kernel import is_kernel
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import option, sub_word, takes_words
 from mewcode_magic.magics.screen import counted, local_time
@@ -124,7 +125,9 @@ class SessionMagics(MewMagics):
         else:
             what = "A new session begins with the next prompt"
             what += f"; there is none of {notebook} to go on with." if notebook else "."
-        if notebook is None:
+        if not is_kernel(self.shell):
+            what += " This is no notebook; %resume without --here takes up the project's latest session."
+        elif notebook is None:
             what += " Which notebook this is, the front end does not say; set JPY_SESSION_NAME to its path."
         taken = [info.id for info in self.mew.sessions.list() if notebook and info.notebook == notebook]
         if not session.messages and taken:

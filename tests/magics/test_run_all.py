@@ -287,7 +287,7 @@ def test_session_of_the_notebook_that_is_open_elsewhere_is_named(
 
 def test_terminal_asks_what_is_typed_again(run: Any) -> None:
     run("%agent go on")
-    assert "is open already; %%agent goes on with it. Which notebook" in run("%resume --here").text
+    assert "is open already; %%agent goes on with it. This is no notebook; " in run("%resume --here").text
     run("%unload_ext mewcode_magic\n%load_ext mewcode_magic")
     assert run("%resume").text.startswith("Resumed ")
     assert run("%agent go on").text.startswith("*Offline:")
