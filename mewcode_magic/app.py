@@ -13,23 +13,17 @@ from typing import Any
 
 from mewcode_magic import __version__
 from mewcode_magic.afterwards import Afterwards
+from mewcode_magic.briefing import Briefing
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import (
-    ContextReport,
-    activity_blocks,
-    activity_notice,
-    error_block,
-    mentioned,
-    notice_of_summary,
-    notices_of_resume,
-)
+from mewcode_magic.context import ContextReport, mentioned, notices_of_resume
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import MewCodeError, NoFailure, SessionInUse, SessionNotFound
+from mewcode_magic.errors import SessionInUse, SessionNotFound
 from mewcode_magic.events import Event, Model, Notice, TurnEnded
 from mewcode_magic.files import absolute, shown
-from mewcode_magic.kernel import can_ask, cell_id, notebook_path
+from mewcode_magic.kernel import can_ask, notebook_path
 from mewcode_magic.kernel.activity import Activity
+from mewcode_magic.kernel.place import Place, place_of
 from mewcode_magic.memory import (
     Condensation,
     Extraction,
@@ -41,9 +35,10 @@ from mewcode_magic.memory import (
     propose_merges,
 )
 from mewcode_magic.messages import Block, Usage
-from mewcode_magic.model import Models
+from mewcode_magic.model import OFFLINE, Models
 from mewcode_magic.project import project_folder
-from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore
+from mewcode_magic.recorded import RecordedTurns, can_run_again, replay
+from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore, Turn, free_sessions
 
 __all__ = ["Mew", "Status"]
 
@@ -97,9 +92,12 @@ class Mew:
         self.sessions = SessionStore(self.project, settings=self.settings)
         self.memory = MemoryStore(self.project, self.home, settings=self.settings)
         self._models = Models(model, settings=self.settings)
-        self._shell, self._activity = shell, activity
+        self._shell = shell
         self._afterwards = Afterwards(self.memory, self.sessions, self.settings)
+        self._briefing = Briefing(self.sessions, self._afterwards, activity, self.settings)
         self._conversation: Conversation | None = None
+        self._recorded: dict[str, RecordedTurns] = {}
+        """Of each session that was open here, by id, the turns of earlier kernels."""
         self._turn: Generator[Event] | None = None
         self._turns = 0
         self._usage = Usage()
@@ -114,10 +112,17 @@ class Mew:
     @property
     def _current(self) -> Conversation:
         if self._conversation is None:
-            self._conversation = self._over(self.sessions.create(notebook=self._notebook()))
+            session = self.sessions.create(notebook=self.place.notebook)
+            self._recorded[session.id] = RecordedTurns(self.sessions)
+            self._conversation = self._over(session)
         return self._conversation
 
-    def _over(self, session: Session, notices: Iterable[str] = ()) -> Conversation:
+    @property
+    def place(self) -> Place:
+        """Where what runs in the shell now stands."""
+        return place_of(self._shell, self.project)
+
+    def _over(self, session: Session, notices: Iterable[str] = (), bound: Iterable[str] = ()) -> Conversation:
         return Conversation(
             session,
             project=self.project,
@@ -126,6 +131,7 @@ class Mew:
             settings=self.settings,
             shell=self._shell,
             notices=notices,
+            bound=bound,
         )
 
     def new(self) -> Session:
@@ -157,8 +163,31 @@ class Mew:
             self._leave()
         resumed = self.sessions.fork(session_id) if fork else self.sessions.resume(session_id)
         self._leave()
-        self._conversation = self._over(resumed.session, notices_of_resume(resumed, self._shell))
+        recorded = self._recorded.get(session_id) or RecordedTurns(self.sessions)
+        recorded.open(resumed)
+        self._recorded[resumed.session.id] = recorded
+        bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
+        self._conversation = self._over(resumed.session, notices_of_resume(resumed), bound)
         return resumed
+
+    def resume_here(self) -> Resumed | None:
+        """Go on with this notebook's latest session that is not open elsewhere, else with a new one.
+
+        None: none was resumed, and the open session is a new one, or this notebook's already. Where the front
+        end does not say which notebook it is, the open session stays.
+
+        Raises:
+            StorageError: a session cannot be read, or a record of the open one could not be written.
+        """
+        notebook, session = self.place.notebook, self.session
+        if notebook is None or (session.messages and session.notebook == notebook):
+            return None
+        found = next(free_sessions(self.sessions, but=session.id, first_of=notebook), None)
+        if found is not None and found.notebook == notebook:
+            return self.resume(found.id)
+        if session.messages:
+            self.new()
+        return None
 
     def close(self) -> None:
         """Close the open session; a turn that still runs is closed as interrupted.
@@ -183,34 +212,24 @@ class Mew:
         self._abandon_turn()
         conversation, self._conversation = self._conversation, None
         if conversation is not None:
+            self._recorded[conversation.session.id].close()
             conversation.session.close()
 
     def _is_open(self, session_id: str) -> bool:
         return self._conversation is not None and self._conversation.session.id == session_id
 
     def _latest(self) -> SessionInfo:
-        infos = [info for info in self.sessions.list() if not self._is_open(info.id)]
-        notebook = self._notebook()
-        of_notebook = [info for info in infos if notebook and info.notebook == notebook]
-        for info in (*of_notebook, *infos):
-            if not self.sessions.is_open_elsewhere(info.id):
-                return info
+        opened = None if self._conversation is None else self._conversation.session.id
+        for info in free_sessions(self.sessions, but=opened, first_of=self.place.notebook):
+            return info
         folder = shown(self.sessions.folder)
-        if infos:
+        if any(info.id != opened for info in self.sessions.list()):
             raise SessionNotFound(
                 f"every session in {folder} is open elsewhere; %resume ID --fork copies one"
             )
         if self._conversation is not None and self.session.messages:
             raise SessionNotFound(f"the open session is the only one in {folder}; %%agent goes on with it")
         raise SessionNotFound(f"no session to resume in {folder}; %%agent begins one")
-
-    def _notebook(self) -> str | None:
-        path = notebook_path(self._shell)
-        if path is None:
-            return None
-        with contextlib.suppress(ValueError):
-            return path.resolve().relative_to(self.project).as_posix()
-        return path.name
 
     # -- turns -----------------------------------------------------------------------------------------
 
@@ -231,18 +250,41 @@ class Mew:
         if not prompt.strip():
             raise ValueError("a prompt needs some text")
         self._abandon_turn()
-        self._turn = self._run(prompt, self._models.main(model), [self._last_error()] if fix else [])
+        self._turn = self._run(prompt, self._models.main(model), [self._briefing.last_error()] if fix else [])
+        return self._turn
+
+    def recorded(
+        self, prompt: str, *, model: str | None = None, fix: bool = False, new: bool = False
+    ) -> Turn | None:
+        """Return, once, the turn that an earlier kernel recorded for `prompt` in the cell that runs now.
+
+        The others are what the cell asks for besides. `model`: what the offline answers said is not shown
+        where a model would answer. `fix`: once something failed in this kernel, the question is another one.
+        `new`: a session that is to be new must begin with the turn.
+
+        Raises:
+            StorageError: the session cannot be read.
+        """
+        place = self.place
+        if not can_run_again(self._shell, place):
+            return None
+        turn = self._recorded[self.session.id].take(prompt, place)
+        if turn is None or (new and turn.number > 0):
+            return None
+        if turn.model == OFFLINE and self._models.main(model).name != OFFLINE:
+            return None
+        return None if fix and self._briefing.has_error else turn
+
+    def replay(self, turn: Turn) -> Generator[Event]:
+        """Yield the events of a recorded turn, `Replayed` first; nothing is asked, run or recorded."""
+        self._abandon_turn()
+        asked = self._recorded[self.session.id].asked
+        self._turn = replay(turn, asked=asked, shell=self._shell, notebook=notebook_path(self._shell))
         return self._turn
 
     def use(self, model: Model | str | None) -> None:
         """Let `model` answer from the next turn on: a model object, a name, or None for the setting's."""
         self._models = Models(model, settings=self.settings)
-
-    def _last_error(self) -> Block:
-        cell = None if self._activity is None else self._activity.last_error
-        if cell is None:
-            raise NoFailure("no cell has failed since MewCode was loaded; ask without --fix")
-        return error_block(cell, self.settings)
 
     def _run(self, prompt: str, model: Model, attachments: list[Block]) -> Generator[Event]:
         conversation, side = self._current, self._models.side(model)
@@ -252,17 +294,17 @@ class Mew:
             yield Notice(line)
         if arrived:
             yield Notice(_told_of(arrived, self.memory.folder("project")))
-        self._tell_of_earlier_session(conversation)
-        attachments += self._tell_of_activity(conversation)
+        self._briefing.tell_of_earlier_session(conversation)
+        attachments += self._briefing.tell_of_activity(conversation)
         attachments += mentioned(prompt, shell=self._shell, project=self.project, settings=self.settings)
         turn = conversation.ask(
             prompt,
             model=model,
             side=side,
             attachments=attachments,
-            notebook=self._notebook(),
-            cell=cell_id(self._shell),
+            place=self.place,
         )
+        self._recorded[conversation.session.id].asked += 1
         for event in turn:
             if isinstance(event, TurnEnded):
                 self._turns += 1
@@ -295,36 +337,6 @@ class Mew:
             wait([extraction], timeout=None if forever else UNNOTICED_SECONDS)
         return extraction
 
-    def _tell_of_activity(self, conversation: Conversation) -> list[Block]:
-        """Have the agent told what the user ran since its last turn, and return the figures displayed."""
-        if self._activity is None:
-            return []
-        cells, figures, left_out = self._activity.take()
-        if notice := activity_notice(cells, left_out, self.settings):
-            conversation.notices.append(notice)
-        return activity_blocks(figures)
-
-    def _tell_of_earlier_session(self, conversation: Conversation) -> None:
-        """Have the agent told, once in a new session, what the one before was about.
-
-        One that has no summary yet gets it behind this turn; the next prompt then brings it.
-        """
-        notices = self._afterwards.take_notices(conversation.session.id)
-        if not conversation.session.messages:
-            earlier = self._session_before()
-            summary = earlier.summary if earlier is not None else ""
-            conversation.earlier = None if summary else earlier
-            notices += [notice_of_summary(earlier, summary)] if earlier is not None and summary else []
-        conversation.notices += [notice for notice in notices if notice not in conversation.notices]
-
-    def _session_before(self) -> SessionInfo | None:
-        """Return the project's latest session in which something was asked and that nobody has open."""
-        with contextlib.suppress(MewCodeError):  # what is wrong with another session must not cost the answer
-            for info in self.sessions.list():
-                if info.title and not self.sessions.is_open_elsewhere(info.id):
-                    return info
-        return None
-
     def _abandon_turn(self) -> None:
         turn = self._turn
         if turn is None:
@@ -337,7 +349,7 @@ class Mew:
 
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""
-        self._tell_of_earlier_session(self._current)
+        self._briefing.tell_of_earlier_session(self._current)
         return self._current.report()
 
     # -- memory and status -----------------------------------------------------------------------------

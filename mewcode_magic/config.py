@@ -78,6 +78,14 @@ class MewCode(Configurable):
         help="Rules for what is never done, in every mode, such as 'Bash(rm *)' or 'ReadFile(.env)'.",
     ).tag(config=True)
 
+    rerun = Enum(
+        ["replay", "ask", "fresh"],
+        default_value="replay",
+        help="What a cell does that an earlier kernel ran, once its session is resumed. 'replay': it shows "
+        "the recorded answer. 'ask': it asks you which; with nobody there it shows it. 'fresh': it asks the "
+        "model again.",
+    ).tag(config=True)
+
     share_activity = Bool(
         True,
         help="Whether the agent is told what you ran since its last turn, and sent the figures displayed.",

@@ -17,6 +17,7 @@ from mewcode_magic.context import (
     build_request,
     listed,
     notice_block,
+    notices_of_missing,
     read_front,
     report_context,
     system_prompt,
@@ -33,6 +34,7 @@ from mewcode_magic.events import (
     TurnEnded,
 )
 from mewcode_magic.instructions import ScopedInstructions
+from mewcode_magic.kernel.place import Place
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions import Session, SessionInfo
@@ -45,7 +47,9 @@ __all__ = ["Conversation"]
 class Conversation:
     """A session that is gone on with. `notices` wait for the next prompt, with which they are sent.
 
-    `earlier` is the session before this one, as long as it waits for its summary.
+    `bound` are the names that calls bound in a kernel that may be gone; of those that the present one then
+    lacks the agent is told with the next prompt. `earlier` is the session before this one, as long as it
+    waits for its summary.
     """
 
     def __init__(
@@ -58,11 +62,13 @@ class Conversation:
         settings: MewCode,
         shell: Any = None,
         notices: Iterable[str] = (),
+        bound: Iterable[str] = (),
     ) -> None:
         self.session = session
         self.notices = list(notices)
         self.earlier: SessionInfo | None = None
-        self._project, self._home = project, home
+        self._bound = list(bound)
+        self._project, self._home, self._shell = project, home, shell
         self._memory, self._settings = memory, settings
         # Chosen here: neither they nor what the system prompt says of them may change within a session.
         self._tools = {tool.name: tool for tool in all_tools(settings)}
@@ -95,13 +101,13 @@ class Conversation:
         model: Model,
         side: Model,
         attachments: Sequence[Block] = (),
-        notebook: str | None = None,
-        cell: str | None = None,
+        place: Place,
     ) -> Generator[Event]:
         """Run one turn on `prompt`: yield its events as they come, `TurnEnded` last.
 
-        `attachments` are sent in front of it, behind the notices. `side` chooses the memories, while the rest
-        of the request is prepared. A KeyboardInterrupt is recorded, told by `TurnEnded`, and raised again.
+        `attachments` are sent in front of it, behind the notices. `place` is where it stands. `side` chooses
+        the memories, while the rest of the request is prepared. A KeyboardInterrupt is recorded, told by
+        `TurnEnded`, and raised again.
 
         Raises:
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
@@ -109,7 +115,7 @@ class Conversation:
         session = self.session
         session.refresh()
         stopped: KeyboardInterrupt | None = None
-        failure, waiting = "", self.notices
+        failure, waiting, bound = "", self.notices, self._bound
         notices: list[str] = []
         front = self._front
         try:
@@ -122,7 +128,7 @@ class Conversation:
                 model=side,
             )
             notices, front = self._pending()
-            waiting = []
+            waiting, bound = [], []
             try:
                 recall = recalling.result()
             except MewCodeError as error:  # what memory cannot give must not cost the answer
@@ -141,11 +147,12 @@ class Conversation:
                 content=prompt,
                 injected=injected,
                 recalled=recall.surfaced,
-                notebook=notebook,
-                cell=cell,
+                notebook=place.notebook,
+                cell=place.cell,
+                run=place.run,
             )
         )
-        self._front, self._recall, self.notices = front, recall, waiting
+        self._front, self._recall, self.notices, self._bound = front, recall, waiting, bound
         if recall.surfaced:
             yield Recalled(tuple(recall.surfaced), recall.by)
 
@@ -185,7 +192,7 @@ class Conversation:
         stopped = bool(messages) and messages[-1].interrupted
         notices = ["Your previous answer was stopped before its end."] if stopped else []
         news, front = self.front.news(self._memory)
-        return [*self.notices, *notices, *news], front
+        return [*self.notices, *notices_of_missing(self._bound, self._shell), *notices, *news], front
 
     def _know_joined(self, front: Front) -> str:
         """Tell the scoped instructions which of them the agent has been sent, and return what those say."""

@@ -20,6 +20,7 @@ __all__ = [
     "Query",
     "QueryKind",
     "Recalled",
+    "Replayed",
     "Reply",
     "ReplyEnded",
     "Request",
@@ -28,6 +29,7 @@ __all__ = [
     "ToolEnded",
     "ToolStarted",
     "TurnEnded",
+    "VariablesMissing",
 ]
 
 
@@ -80,6 +82,32 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """What follows in the turn is what an earlier kernel recorded: no model is asked, no call is run.
+
+    `time` is when it was asked then, in Unix seconds, `model` what answered, as far as the record says it.
+    `asked` is how many turns the present kernel has asked before, of which the answer knew nothing.
+    """
+
+    time: float | None
+    model: str
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
+class VariablesMissing:
+    """Variables that a replayed turn had made and the kernel does not have, and the code of its calls.
+
+    `offered` says where the code is: in the cell that is inserted below, in the notebook already, or nowhere
+    but here.
+    """
+
+    names: tuple[str, ...]
+    code: str
+    offered: Literal["below", "notebook", "nowhere"]
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A call is about to run."""
 
@@ -92,7 +120,8 @@ class ToolStarted:
 class ToolEnded:
     """A call has ended; `result` is the text that the model gets to see.
 
-    `detail` is what the user may want to see besides, such as a diff, in `language`.
+    `detail` is what the user may want to see besides, such as a diff, in `language`. `images` are the figures
+    of a call in a replayed turn, as blocks; those of one that is run the user sees as it runs.
     """
 
     id: str
@@ -102,6 +131,7 @@ class ToolEnded:
     seconds: float
     detail: str = ""
     language: str = ""
+    images: tuple[Block, ...] = ()
 
 
 @dataclass(slots=True)
@@ -143,7 +173,16 @@ class TurnEnded:
 
 
 Event: TypeAlias = (
-    TextDelta | ThinkingDelta | Notice | Recalled | ToolStarted | ToolEnded | PermissionAsked | TurnEnded
+    TextDelta
+    | ThinkingDelta
+    | Notice
+    | Recalled
+    | Replayed
+    | ToolStarted
+    | ToolEnded
+    | PermissionAsked
+    | VariablesMissing
+    | TurnEnded
 )
 
 

@@ -67,6 +67,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     notebook: str | None = None
     cell: str | None = None
     """On a prompt: the notebook's name and the cell's id, where the front end gives them."""
+    run: str | None = None
+    """On a prompt: what tells this run of the cell from all others, in whichever kernel."""
     model: str | None = None
     usage: Usage | None = None
     interrupted: bool = False
@@ -106,7 +108,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def is_prompt(self) -> bool:
         """Whether it is something that the user said, not results handed back."""
-        return self.role == "user" and not self.tool_results()
+        return self.role == "user" and (isinstance(self.content, str) or not self.tool_results())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the API's form: `{"role", "content"}`, the content a string where it can be one."""

@@ -56,12 +56,17 @@ class LiveKernel:
         self,
         code: str,
         *,
+        cell: str = "",
         present: bool = True,
         answers: Sequence[str] = (),
         interrupt_when: Callable[[Seen], bool] | None = None,
+        interrupt_at_input: bool = False,
         timeout: float = 90,
     ) -> Seen:
-        """Run a cell; `answers` are typed one after the other, and the stop button is pressed once."""
+        """Run a cell; `answers` are typed one after the other, and the stop button is pressed once.
+
+        `cell` is its id, as JupyterLab gives it.
+        """
         seen = Seen()
         typed = iter(answers)
         pressed = False
@@ -76,8 +81,12 @@ class LiveKernel:
 
         def answer(message: dict[str, Any]) -> None:
             seen.prompts.append(message["content"]["prompt"])
+            if interrupt_at_input:
+                self._manager.interrupt_kernel()
+                return
             self._client.input(next(typed, ""))
 
+        self._client.session.metadata = {"cellId": cell} if cell else {}
         reply = self._client.execute_interactive(
             code, allow_stdin=present, output_hook=take, stdin_hook=answer, timeout=timeout
         )

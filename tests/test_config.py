@@ -51,6 +51,7 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         "session_dialect": "typed",
         "extract": "wait",
         "memory_tool": "anthropic",
+        "rerun": "ask",
         "recall": "false",
         "bash_output_chars": "2000",
         "share_values": "false",

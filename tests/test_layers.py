@@ -17,6 +17,7 @@ LAYERS = [
     ["model", "tools", "context"],
     ["turn", "afterwards"],
     ["conversation"],
+    ["briefing", "recorded"],
     ["app"],
     ["render", "widgets"],
     ["magics"],

@@ -1,7 +1,14 @@
 """What is sent to a model: the system prompt, the block in front, the request, and a report on them."""
 
 from mewcode_magic.context.activity import activity_blocks, activity_notice, error_block
-from mewcode_magic.context.front import Front, listed, notice_of_summary, notices_of_resume, read_front
+from mewcode_magic.context.front import (
+    Front,
+    listed,
+    notice_of_summary,
+    notices_of_missing,
+    notices_of_resume,
+    read_front,
+)
 from mewcode_magic.context.mentions import mentioned
 from mewcode_magic.context.reminder import Reminder, notice_block
 from mewcode_magic.context.report import ContextPart, ContextReport, report_context
@@ -23,6 +30,7 @@ __all__ = [
     "mentioned",
     "notice_block",
     "notice_of_summary",
+    "notices_of_missing",
     "notices_of_resume",
     "read_front",
     "report_context",

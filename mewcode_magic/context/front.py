@@ -19,7 +19,7 @@ from mewcode_magic.kernel import missing_names
 from mewcode_magic.memory import Memory, MemoryStore
 from mewcode_magic.sessions import Resumed, SessionInfo
 
-__all__ = ["Front", "listed", "notice_of_summary", "notices_of_resume", "read_front"]
+__all__ = ["Front", "listed", "notice_of_summary", "notices_of_missing", "notices_of_resume", "read_front"]
 
 MOST_NAMES = 20
 """Files that are named one by one."""
@@ -86,24 +86,25 @@ def read_front(project: Path, home: Path, store: MemoryStore, settings: MewCode)
     return Front(instructions, reminder, today, memories)
 
 
-def notices_of_resume(resumed: Resumed, shell: Any) -> list[str]:
-    """Return what an agent must be told when an earlier session goes on.
+def notices_of_resume(resumed: Resumed) -> list[str]:
+    """Return what an agent must be told when an earlier session goes on: when it was left, if long ago."""
+    if resumed.report.gap is None or resumed.last_active is None:
+        return []
+    when = local(resumed.last_active).strftime("%Y-%m-%d %H:%M")
+    told = (
+        f"This conversation goes on after a break; its last message before is from {when}. Files and "
+        "data may have changed since: read them again before you rely on what was said about them."
+    )
+    return [told]
 
-    That is when it was left, if that is long ago, and which variables of its calls the kernel lacks.
-    """
-    notices = []
-    if resumed.report.gap is not None and resumed.last_active is not None:
-        when = local(resumed.last_active).strftime("%Y-%m-%d %H:%M")
-        notices.append(
-            f"This conversation goes on after a break; its last message before is from {when}. Files and "
-            "data may have changed since: read them again before you rely on what was said about them."
-        )
-    bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
-    if missing := missing_names(shell, bound):
-        notices.append(
-            f"These variables of earlier calls do not exist in the present kernel: {', '.join(missing)}."
-        )
-    return notices
+
+def notices_of_missing(bound: Iterable[str], shell: Any) -> list[str]:
+    """Return what an agent must be told of variables that its calls bound, in a kernel that may be gone."""
+    missing = missing_names(shell, bound)
+    names = ", ".join(missing)
+    return (
+        [f"These variables of earlier calls do not exist in the present kernel: {names}."] if missing else []
+    )
 
 
 def notice_of_summary(info: SessionInfo, summary: str) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["can_ask", "cell_id", "is_kernel", "missing_names", "notebook_path"]
+__all__ = ["can_ask", "cell_id", "is_kernel", "missing_names", "notebook_path", "run_id"]
+
+_CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""The ids that a notebook file can hold."""
 
 
 def is_kernel(shell: Any) -> bool:
@@ -37,11 +41,22 @@ def notebook_path(shell: Any) -> Path | None:
 
 
 def cell_id(shell: Any) -> str | None:
-    """Return the id of the running cell where the front end gives it (JupyterLab: `cellId`)."""
+    """Return the id of the running cell where the front end gives it (JupyterLab: `cellId`).
+
+    What VS Code sends there is no id of the notebook's: it changes from one opening of the file to the next.
+    """
     if not is_kernel(shell):
         return None
     metadata = shell.get_parent().get("metadata", {})
     value = metadata.get("cellId")
+    return value if isinstance(value, str) and _CELL_ID.fullmatch(value) else None
+
+
+def run_id(shell: Any) -> str | None:
+    """Return the id of the front end's request that runs at present; no other one ever has it."""
+    if not is_kernel(shell):
+        return None
+    value = shell.get_parent().get("header", {}).get("msg_id")
     return value if isinstance(value, str) else None
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import keyword
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from IPython.core.magic import line_cell_magic, magics_class, no_var_expand
 
 from mewcode_magic.errors import CommandError
+from mewcode_magic.kernel import can_ask
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import joined, option, takes_text
 from mewcode_magic.magics.upkeep import fill_counts
+
+if TYPE_CHECKING:
+    from mewcode_magic.sessions import Turn
 
 __all__ = ["AgentMagics"]
 
@@ -28,6 +33,7 @@ class AgentMagics(MewMagics):
         option("--model", metavar="NAME", help="Let this model answer, this once; 'offline' needs no key."),
         option("--new", action="store_true", help="Begin a new session first."),
         option("--fix", action="store_true", help="Attach the last cell that failed, and its traceback."),
+        option("--fresh", action="store_true", help="Ask again where a recorded answer would be shown."),
         option("-o", dest="output", metavar="NAME", help="Put the final answer, a str, into this variable."),
         option(
             "prompt", nargs="*", help="The text, taken as it stands; behind '--' it can begin with dashes."
@@ -35,6 +41,8 @@ class AgentMagics(MewMagics):
     )
     def agent(self, options: Namespace, text: str, cell: str | None) -> None:
         """Ask the agent: one turn on the text of the line and of the cell below it.
+
+        A cell that an earlier kernel ran in the session shows the answer that is recorded.
 
         The answer is displayed, not returned; -o NAME is how to have it as a value.
         """
@@ -46,10 +54,24 @@ class AgentMagics(MewMagics):
         output = options.output
         if output and (not output.isidentifier() or keyword.iskeyword(output)):
             raise CommandError(f"%agent: -o is {output!r}, which cannot be a variable's name")
-        if options.new:
-            self.mew.new()
-        ended = show_turn(self.mew.ask(prompt, model=options.model, fix=options.fix), shell=self.shell)
+        recorded = self.mew.recorded(prompt, model=options.model, fix=options.fix, new=options.new)
+        if recorded is not None and not options.fresh and self._shows(recorded):
+            events = self.mew.replay(recorded)
+        else:
+            if options.new:
+                self.mew.new()
+            events = self.mew.ask(prompt, model=options.model, fix=options.fix)
+        ended = show_turn(events, shell=self.shell)
         self.screen.tell_late(ended)
         if output:
             self.shell.user_ns[output] = ended.text
         fill_counts(self.mew.sessions)
+
+    def _shows(self, recorded: Turn) -> bool:
+        """Whether a recorded turn is shown rather than asked again."""
+        from mewcode_magic.render import prefers_recorded
+
+        rerun = self.mew.settings.rerun
+        if rerun == "ask" and can_ask(self.shell):
+            return prefers_recorded(recorded)
+        return rerun != "fresh"

@@ -10,6 +10,7 @@ from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 from mewcode_magic.errors import CommandError, SessionNotFound
 from mewcode_magic.files import shown
+from mewcode_magic.kernel import is_kernel
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import option, sub_word, takes_words
 from mewcode_magic.magics.screen import counted, local_time
@@ -89,6 +90,7 @@ class SessionMagics(MewMagics):
     @line_magic
     @takes_words(
         option("--fork", action="store_true", help="Go on with a copy; the session itself stays as it is."),
+        option("--here", action="store_true", help="This notebook's latest; if it has none, a new one."),
         option("id", nargs="?", help="An id, the beginning of one, or a number of the list last shown."),
     )
     def resume(self, options: Namespace, words: list[str]) -> None:
@@ -98,9 +100,39 @@ class SessionMagics(MewMagics):
         """
         if len(words) > 1:
             raise CommandError(f"%resume takes one id or number, not {' '.join(words)!r}")
+        if options.here:
+            if words or options.fork:
+                raise CommandError(
+                    "%resume --here takes neither an id nor --fork: it is this notebook's latest"
+                )
+            self._resume_here()
+            return
         session_id = self._id(words[0]) if words else None
         resumed = self.mew.resume(session_id, fork=options.fork)
         self.screen.say(*_told_of_resume(resumed, forked=options.fork))
+
+    def _resume_here(self) -> None:
+        resumed = self.mew.resume_here()
+        if resumed is not None:
+            lines = _told_of_resume(resumed)
+            if self.mew.settings.rerun != "fresh":
+                lines.append("Cells that ran in it show their recorded answers; %%agent --fresh asks again.")
+            self.screen.say(*lines)
+            return
+        session, notebook = self.mew.session, self.mew.place.notebook
+        if session.messages:
+            what = f"Session {session.id} is open already; %%agent goes on with it."
+        else:
+            what = "A new session begins with the next prompt"
+            what += f"; there is none of {notebook} to go on with." if notebook else "."
+        if not is_kernel(self.shell):
+            what += " This is no notebook; %resume without --here takes up the project's latest session."
+        elif notebook is None:
+            what += " Which notebook this is, the front end does not say; set JPY_SESSION_NAME to its path."
+        taken = [info.id for info in self.mew.sessions.list() if notebook and info.notebook == notebook]
+        if not session.messages and taken:
+            what += f" Session {taken[0]} is open elsewhere; %resume {taken[0]} --fork copies it."
+        self.screen.say(what)
 
     def _list(self, *, most: int | None) -> None:
         from mewcode_magic.render import sessions_table

@@ -3,6 +3,7 @@
 from mewcode_magic.render.display import output_for
 from mewcode_magic.render.lines import quiet_line, told, undo_of
 from mewcode_magic.render.markdown import safe_markdown
+from mewcode_magic.render.question import Stopped, prefers_recorded
 from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.tables import (
     context_table,
@@ -12,7 +13,7 @@ from mewcode_magic.render.tables import (
     status_table,
 )
 from mewcode_magic.render.transcript import transcript_text, transcript_view
-from mewcode_magic.render.turn import Stopped, outcome_of, show_turn
+from mewcode_magic.render.turn import outcome_of, show_turn
 from mewcode_magic.render.view import Handle, Output, View
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "memories_table",
     "outcome_of",
     "output_for",
+    "prefers_recorded",
     "quiet_line",
     "safe_markdown",
     "sessions_table",

@@ -6,13 +6,24 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.clock import local
+from mewcode_magic.events import (
+    Notice,
+    PermissionAsked,
+    Recalled,
+    Replayed,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    VariablesMissing,
+)
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Extraction, Memory, Saved
-from mewcode_magic.messages import Usage
+from mewcode_magic.messages import Block, Usage
 from mewcode_magic.render.code import code_html, shortened
 from mewcode_magic.render.text import clean, line
 from mewcode_magic.render.view import View
+from mewcode_magic.sessions.facts import moment
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,15 +33,17 @@ __all__ = [
     "FAINT",
     "NO_TEX",
     "arguments_of",
+    "beside",
     "call_line",
     "closing_line",
     "faint",
+    "figure_view",
     "joined_view",
     "not_inserted",
     "outcome_view",
     "permission_line",
     "quiet_line",
-    "recalled_line",
+    "recorded_in_words",
     "tokens_in_words",
     "told",
     "undo_of",
@@ -43,6 +56,7 @@ FAINT = "var(--vscode-descriptionForeground, var(--jp-ui-font-color2, #808080))"
 _ERROR = "var(--vscode-errorForeground, var(--jp-error-color1, #d32f2f))"
 _LINE = f"color: {FAINT}; font-size: 0.9em"
 _TOLD = "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; white-space: pre-wrap"
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 
 ARGUMENTS_LIMIT = 100
@@ -63,9 +77,43 @@ def told(*lines: str) -> View:
     return View(text, html=f'<div class="{NO_TEX}" style="{_TOLD}">{escape(text)}</div>')
 
 
-def recalled_line(event: Recalled) -> View:
-    """Return which memories stood in front of the prompt."""
-    return quiet_line("Recalled: " + ", ".join(memory.slug for memory in event.memories))
+def beside(event: Notice | Recalled | Replayed | VariablesMissing) -> View:
+    """Return what stands beside the answer: notices, what was recalled, and of a recorded turn its mark."""
+    match event:
+        case Notice():
+            return quiet_line(event.text)
+        case Recalled():
+            return quiet_line("Recalled: " + ", ".join(memory.slug for memory in event.memories))
+        case Replayed():
+            since = ", before what was asked anew in this kernel" if event.asked else ""
+            return quiet_line(f"{recorded_in_words(event.time, event.model)}{since}; --fresh asks again")
+        case VariablesMissing():
+            return _missing(event)
+
+
+def recorded_in_words(time: float | None, model: str) -> str:
+    """Return when a turn was recorded, in local time, and what answered, as far as the record says it."""
+    asked = moment(time) if time is not None else None
+    when = f" on {local(asked):%Y-%m-%d %H:%M}" if asked else ""
+    return f"Recorded{when}{f' by {line(model, ARGUMENTS_LIMIT)}' if model else ''}"
+
+
+def _missing(event: VariablesMissing) -> View:
+    """Return which variables of a recorded turn are missing, and where the code that made them is."""
+    names = line(", ".join(event.names), RESULT_LIMIT)
+    where = {
+        "below": "the recorded code is in the cell below",
+        "notebook": "a cell of this notebook has the recorded code",
+        "nowhere": "the recorded code" if event.code else "there is no recorded code",
+    }[event.offered]
+    text = f"Not in this kernel: {names}; {where}"
+    if event.offered != "nowhere" or not event.code:
+        return quiet_line(text)
+    head = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{escape(text)}</summary>'
+    return View(
+        "\n".join([f"[{text}:]", *(f"    {row}" for row in clean(event.code).split("\n"))]),
+        html=f"{head}{code_html(event.code, 'python')}</details>",
+    )
 
 
 def permission_line(event: PermissionAsked) -> View:
@@ -102,6 +150,15 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
     diff = ended.detail if ended.language == "diff" else ""
     return View(plain, html=html, code=shortened(clean(diff)), language=ended.language, styled=styled)
+
+
+def figure_view(image: Block) -> View:
+    """Return a picture that stands in a record."""
+    source = image.get("source")
+    kind, data = (source.get("media_type"), source.get("data")) if isinstance(source, dict) else ("", "")
+    if kind not in _PICTURES or not isinstance(data, str):
+        return quiet_line("A figure was recorded here that cannot be shown.")
+    return View("[figure]", html=f'<img alt="figure" src="data:{kind};base64,{escape(data)}">')
 
 
 def not_inserted(code: str) -> View:

@@ -1,4 +1,4 @@
-"""Asking the user whether a call may be run, in the cell that runs."""
+"""Asking the user, in the cell that runs: whether a call may be run, whether a recorded turn is shown."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING
 
 from mewcode_magic.events import PermissionAsked
 from mewcode_magic.render.code import code_html, shortened
-from mewcode_magic.render.lines import NO_TEX, quiet_line
+from mewcode_magic.render.lines import NO_TEX, quiet_line, recorded_in_words
 from mewcode_magic.render.text import clean, line
 from mewcode_magic.render.view import Output, View
+from mewcode_magic.sessions import Turn
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["ask"]
+__all__ = ["Stopped", "ask", "prefers_recorded"]
 
 _YES = {"y", "yes", "ok", "是", "好"}
 _NO = {"", "n", "no", "否", "不"}
 _ALWAYS = {"a", "always", "总是"}
+
+
+class Stopped(KeyboardInterrupt):
+    """The user stopped the turn. The cell fails, so that Run All stops too, but without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["Stopped."]
 
 
 def ask(event: PermissionAsked, output: Output) -> None:
@@ -36,6 +44,20 @@ def ask(event: PermissionAsked, output: Output) -> None:
     answer = _answer(typed.strip(), event)
     event.reply(answer)
     output.open().show(quiet_line(f"{event.tool}: {answer if answer in ('yes', 'no', 'always') else typed}"))
+
+
+def prefers_recorded(turn: Turn) -> bool:
+    """Ask whether a recorded turn is to be shown; otherwise its prompt is asked again.
+
+    Raises:
+        Stopped: the user stopped the cell instead.
+    """
+    recorded = recorded_in_words(turn.prompt.ts, turn.model)
+    try:
+        typed = input(f"{recorded}. Show that? yes, or no to ask again: ")
+    except KeyboardInterrupt:
+        raise Stopped from None
+    return typed.strip().casefold().rstrip(".!") not in _NO - {""}
 
 
 def _answer(typed: str, event: PermissionAsked) -> str:

@@ -13,44 +13,40 @@ from mewcode_magic.events import (
     Notice,
     PermissionAsked,
     Recalled,
+    Replayed,
     TextDelta,
     ThinkingDelta,
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    VariablesMissing,
 )
 from mewcode_magic.kernel import can_ask
 from mewcode_magic.kernel.proposing import withdraw
 from mewcode_magic.render.display import output_for
 from mewcode_magic.render.lines import (
+    beside,
     call_line,
     closing_line,
+    figure_view,
     joined_view,
     not_inserted,
     outcome_view,
     permission_line,
-    quiet_line,
-    recalled_line,
 )
-from mewcode_magic.render.question import ask
+from mewcode_magic.render.question import Stopped, ask
 from mewcode_magic.render.view import Handle, Output, Stretch, View
 
-__all__ = ["Stopped", "outcome_of", "show_turn"]
-
-
-class Stopped(KeyboardInterrupt):
-    """The user stopped the turn. The cell fails, so that Run All stops too, but without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        return ["Stopped."]
+__all__ = ["outcome_of", "show_turn"]
 
 
 def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
     """Display a turn in `shell`'s running cell while it runs, and return how it ended.
 
     Each stretch of text between calls is one display that grows; notices, recalled memories, calls and the
-    closing line are one quiet line each. What was shown stays, whatever ends the turn. What is remembered of
-    it later joins the closing line, where that can still change.
+    closing line are one quiet line each; a recorded turn has its mark instead of the latter, in front. What
+    was shown stays, whatever ends the turn. What is remembered of it later joins the closing line, where that
+    can still change.
 
     Raises:
         Stopped: the user stopped it; the turn has recorded what was said.
@@ -109,6 +105,7 @@ class _Shown:
         self._asks = asks
         self.ended: TurnEnded | None = None
         self._output = output
+        self._replayed = False
         self._stretch: Stretch | None = None
         self._calls: dict[str, tuple[ToolStarted, Handle]] = {}
 
@@ -127,10 +124,9 @@ class _Shown:
             return
         self._end_stretch()
         match event:
-            case Notice():
-                self._output.open().show(quiet_line(event.text))
-            case Recalled():
-                self._output.open().show(recalled_line(event))
+            case Notice() | Recalled() | Replayed() | VariablesMissing():
+                self._replayed = self._replayed or isinstance(event, Replayed)
+                self._output.open().show(beside(event))
             case PermissionAsked():
                 if self._asks:
                     ask(event, self._output)
@@ -143,6 +139,8 @@ class _Shown:
             case ToolEnded():
                 started, handle = self._calls.pop(event.id)
                 handle.show(call_line(started, event))
+                for image in event.images:
+                    self._output.open().show(figure_view(image))
             case TurnEnded():
                 self.ended = event
 
@@ -159,7 +157,7 @@ class _Shown:
         for started, handle in self._calls.values():
             handle.show(call_line(started, stopped=True))
         self._calls.clear()
-        if self.ended is not None:
+        if self.ended is not None and not self._replayed:  # its mark has said by what, and it cost nothing
             self._close(self.ended)
 
     def _close(self, ended: TurnEnded) -> None:

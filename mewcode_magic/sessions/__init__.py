@@ -3,10 +3,12 @@
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
+from mewcode_magic.sessions.latest import free_sessions
 from mewcode_magic.sessions.meta import SessionInfo
 from mewcode_magic.sessions.session import Session
 from mewcode_magic.sessions.store import SessionStore
 from mewcode_magic.sessions.summary import summary_of
+from mewcode_magic.sessions.turns import Turn, turns_of
 
 __all__ = [
     "Found",
@@ -16,6 +18,9 @@ __all__ = [
     "Session",
     "SessionInfo",
     "SessionStore",
+    "Turn",
+    "free_sessions",
     "repair_chain",
     "summary_of",
+    "turns_of",
 ]

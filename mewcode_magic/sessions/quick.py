@@ -33,6 +33,7 @@ class _TypedUser(msgspec.Struct, frozen=True, tag_field="type", tag="user"):
     recalled: list[Surfaced] | None = None
     notebook: str | None = None
     cell: str | None = None
+    run: str | None = None
 
 
 class _TypedAssistant(msgspec.Struct, frozen=True, tag_field="type", tag="assistant"):
@@ -92,4 +93,5 @@ def typed_record(line: bytes) -> Message | Result:
         recalled=record.recalled or _PROMPT.recalled,
         notebook=record.notebook,
         cell=record.cell,
+        run=record.run,
     )

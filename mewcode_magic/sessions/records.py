@@ -8,10 +8,10 @@
             {"type": "tool_result", "content": "…", "timestamp": "…", "tool_use_id": "t1", "is_error": false}
 
 `content` is a string or a list of the API's blocks; of a user record it is what the user typed. Extra keys in
-both dialects: `injected`, `recalled`, `notebook`, `cell` on user records, `model`, `usage`, `interrupted` on
-assistant records, `is_error`, `variables` on results. Beside the conversation stand markers, among them
-`compact_boundary` with `{"summary": "…", "keep": [records without their time]}`. Keys that nobody here knows
-stay in the file, which is only ever appended to, and are left out of the values.
+both dialects: `injected`, `recalled`, `notebook`, `cell`, `run` on user records, `model`, `usage`,
+`interrupted` on assistant records, `is_error`, `variables` on results. Beside the conversation stand markers,
+among them `compact_boundary` with `{"summary": "…", "keep": [records without their time]}`. Keys that nobody
+here knows stay in the file, which is only ever appended to, and are left out of the values.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ _EXTRAS: tuple[tuple[str, Any], ...] = (
     ("recalled", list[Surfaced]),
     ("notebook", str),
     ("cell", str),
+    ("run", str),
     ("model", str),
     ("interrupted", bool),
 )

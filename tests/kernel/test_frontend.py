@@ -10,6 +10,7 @@ from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
 from mewcode_magic.kernel import can_ask, cell_id, is_kernel, missing_names, notebook_path
+from mewcode_magic.kernel.frontend import run_id
 
 
 @pytest.fixture
@@ -40,11 +41,26 @@ def test_shell_without_a_kernel_has_no_cells_and_asks_only_in_a_terminal(shell: 
 
 
 @pytest.mark.parametrize(
-    ("metadata", "cell"), [({"cellId": "a1b2"}, "a1b2"), ({"cellId": 5}, None), ({}, None)]
+    ("metadata", "cell"),
+    [
+        ({"cellId": "a1b2"}, "a1b2"),
+        (
+            {"cellId": "vscode-notebook-cell:/data/work.ipynb#W2sZmlsZQ%3D%3D"},
+            None,
+        ),  # the third of this window
+        ({"cellId": 5}, None),
+        ({}, None),
+    ],
 )
 def test_cell_is_the_one_that_the_front_end_names(metadata: dict[str, Any], cell: str | None) -> None:
     kernel = SimpleNamespace(kernel=object(), get_parent=lambda: {"metadata": metadata})
     assert cell_id(kernel) == cell
+
+
+@pytest.mark.parametrize(("parent", "run"), [({"header": {"msg_id": "r1"}}, "r1"), ({}, None)])
+def test_run_is_the_request_that_runs(parent: dict[str, Any], run: str | None) -> None:
+    assert run_id(SimpleNamespace(kernel=object(), get_parent=lambda: parent)) == run
+    assert run_id(None) is None
 
 
 def test_prompt_is_recorded_with_its_notebook_and_cell(
@@ -65,6 +81,7 @@ def test_prompt_is_recorded_with_its_notebook_and_cell(
         first = file.read_text(encoding="utf-8").splitlines()[0]
         assert '"notebook":"analysis/work.ipynb"' in first
         assert '"cell":"a1b2"' in first
+        assert f'"run":"{message["header"]["msg_id"]}"' in first
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)

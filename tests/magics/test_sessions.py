@@ -149,7 +149,7 @@ def test_resume_bears_a_time_beyond_the_calendar(
         (f"%resume {'9' * 300}", SessionNotFound, "there is no session"),
         ("%resume a\0b", SessionNotFound, "there is no session"),
         ("%resume one two", CommandError, "takes one id or number"),
-        ("%resume --frok x", CommandError, "no option --frok; it has --fork, --help"),
+        ("%resume --frok x", CommandError, "no option --frok; it has --fork, --here, --help"),
         ("%sessions shwo 1", CommandError, "does not know 'shwo'; it knows search TEXT, new, show ID"),
         ("%sessions search", CommandError, "needs more: %sessions search TEXT"),
         ("%sessions search ''", CommandError, "needs more: %sessions search TEXT"),

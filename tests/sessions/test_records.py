@@ -79,6 +79,7 @@ def test_extra_keys_are_read() -> None:
             recalled=[{"slug": "a", "updated": "2026"}],
             notebook="n.ipynb",
             cell="c1",
+            run="r1",
         )
     )
     assert (prompt.injected, prompt.recalled) == (note, [Surfaced("a", "2026")])
@@ -317,6 +318,7 @@ def test_long_damaged_line_does_not_take_its_length_squared(damage: bytes) -> No
             "hi",
             notebook="n",
             cell="c",
+            run="r1",
             injected=[{"a": 1}],
             recalled=[{"slug": "s", "updated": "u"}],
         ),

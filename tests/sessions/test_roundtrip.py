@@ -58,6 +58,7 @@ messages = st.one_of(
         recalled=st.lists(st.builds(Surfaced, any_text, any_text), max_size=2),
         notebook=names,
         cell=names,
+        run=names,
         time=times,
     ),
     st.builds(

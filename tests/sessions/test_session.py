@@ -62,6 +62,7 @@ def test_append_returns_and_remembers_the_message_as_it_is_recorded(store: Sessi
         recalled=[Surfaced("slug", "2026-01-01")],
         notebook="n.ipynb",
         cell="c1",
+        run="r1",
     )
     recorded = session.append(prompt)
     assert recorded.ts is not None
@@ -75,6 +76,7 @@ def test_append_returns_and_remembers_the_message_as_it_is_recorded(store: Sessi
         "recalled": [{"slug": "slug", "updated": "2026-01-01"}],
         "notebook": "n.ipynb",
         "cell": "c1",
+        "run": "r1",
     }
     session.close()
 
