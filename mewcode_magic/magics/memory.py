@@ -12,13 +12,24 @@ from mewcode_magic.errors import CommandError, MemoryNotFound
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.magics.git import seen_by_git
 from mewcode_magic.magics.mew_magics import MewMagics
-from mewcode_magic.magics.options import joined, option, sub_word, takes_text, takes_words
+from mewcode_magic.magics.options import (
+    check_places,
+    joined,
+    option,
+    sub_word,
+    sub_word_option,
+    takes_text,
+    takes_words,
+)
 from mewcode_magic.magics.screen import counted, local_time
 
 if TYPE_CHECKING:
     from mewcode_magic.memory import Condensation, Memory, Saved
 
 __all__ = ["MemoryMagics"]
+
+
+SUB_WORDS = {"show": "NAME", "check": "", "import": "[PATH]", "condense": "", "restore": "NAME"}
 
 
 @magics_class
@@ -66,11 +77,8 @@ class MemoryMagics(MewMagics):
         option("--fix", action="store_true", help="With check: mend what can be mended with nothing lost."),
         option("--dry-run", action="store_true", help="With import: say what would be done, and do nothing."),
         option("--write", action="store_true", help="With condense: write what it has proposed."),
-        option(
-            "what",
-            nargs="*",
-            help="show NAME | check | import [PATH] | condense | restore NAME; without: the index.",
-        ),
+        sub_word_option(SUB_WORDS, without="the index"),
+        sub_words=SUB_WORDS,
     )
     def memory(self, options: Namespace, words: list[str]) -> None:
         """List what is remembered, or look at it closely.
@@ -80,14 +88,9 @@ class MemoryMagics(MewMagics):
         proposes which memories could become one; restore brings back what %forget deleted or what a save
         replaced. NAME is a name or a file name without .md.
         """
-        takes = {"show": "NAME", "check": "", "import": "[PATH]", "condense": "", "restore": "NAME"}
-        word, name = sub_word("memory", words, takes)
-        if options.type and word != "show":
-            raise CommandError("%memory: --type goes with show: %memory show --type TYPE NAME")
-        for flag, of in {"fix": "check", "dry_run": "import", "write": "condense"}.items():
-            if getattr(options, flag) and word != of:
-                written = flag.replace("_", "-")
-                raise CommandError(f"%memory: --{written} goes with {of}: %memory {of} --{written}")
+        word, name = sub_word("memory", words, SUB_WORDS)
+        places = {"type": "show", "fix": "check", "dry_run": "import", "write": "condense"}
+        check_places("memory", options, word, places)
         match word:
             case "show":
                 self._show(name, options.type)
@@ -107,7 +110,7 @@ class MemoryMagics(MewMagics):
     @takes_words(
         option("--type", metavar="TYPE", help="Where the name stands in both places: which one is meant."),
         option("--purge", action="store_true", help="Delete it for good, with what the trash has of it."),
-        option("name", nargs="+", help="Its name, or its file name without .md."),
+        option("name", nargs="+", metavar="NAME", help="Its name, or its file name without .md."),
     )
     def forget(self, options: Namespace, words: list[str]) -> None:
         """Delete a memory; %memory restore NAME brings it back."""

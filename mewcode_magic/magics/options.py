@@ -19,7 +19,17 @@ from mewcode_magic.errors import CommandError
 if TYPE_CHECKING:
     from mewcode_magic.magics.screen import Screen
 
-__all__ = ["joined", "option", "split_text", "split_words", "sub_word", "takes_text", "takes_words"]
+__all__ = [
+    "check_places",
+    "joined",
+    "option",
+    "split_text",
+    "split_words",
+    "sub_word",
+    "sub_word_option",
+    "takes_text",
+    "takes_words",
+]
 
 _OPTION = re.compile(r"--?[A-Za-z][^\s=]*")
 """What counts as an option: dashes and a letter. `-`, `-5`, `---` and `-->` are text."""
@@ -36,6 +46,12 @@ class _Magics(Protocol):
 def option(*flags: str, **properties: Any) -> argument:
     """Return the declaration of one option, in the terms of `argparse`'s `add_argument`."""
     return argument(*flags, **properties)  # type: ignore[no-untyped-call]
+
+
+def sub_word_option(takes: dict[str, str], *, without: str) -> argument:
+    """Return the declaration of what `sub_word` takes; `without` says what the magic does without one."""
+    known = " | ".join(f"{word} {what}".rstrip() for word, what in takes.items())
+    return option("what", nargs="*", help=f"{known}; without: {without}.")
 
 
 def takes_text(*options: argument) -> Callable[[Method], Method]:
@@ -58,10 +74,11 @@ def takes_text(*options: argument) -> Callable[[Method], Method]:
     return declare
 
 
-def takes_words(*options: argument) -> Callable[[Method], Method]:
+def takes_words(*options: argument, sub_words: dict[str, str] | None = None) -> Callable[[Method], Method]:
     """Make a method `(self, options, words)` a magic's function: words, with options among them.
 
     `--help` is among the options and answered here. The function raises CommandError for a bad line.
+    `sub_words`, as `sub_word` has them, are what completion offers.
     """
 
     def declare(method: Method) -> Method:
@@ -73,6 +90,7 @@ def takes_words(*options: argument) -> Callable[[Method], Method]:
             else:
                 method(self, values, words)
 
+        magic.sub_words = sub_words or {}  # type: ignore[attr-defined]
         return _declared(magic, options)
 
     return declare
@@ -210,3 +228,16 @@ def sub_word(name: str, words: list[str], takes: dict[str, str]) -> tuple[str, s
     if rest and not takes[word]:
         raise CommandError(f"%{name} {word} takes nothing more, so not {rest!r}")
     return word, rest
+
+
+def check_places(name: str, values: argparse.Namespace, word: str, places: dict[str, str]) -> None:
+    """Refuse options that stand with another sub-word than theirs; `places` says which one that is.
+
+    Raises:
+        CommandError: one of them does.
+    """
+    for dest, place in places.items():
+        if getattr(values, dest) and word != place:
+            flag = f"--{dest.replace('_', '-')}"
+            where = f"{place}: %{name} {place} {flag}" if place else f"the list: %{name} {flag}"
+            raise CommandError(f"%{name}: {flag} goes with {where}")

@@ -20,7 +20,14 @@ class StatusMagics(MewMagics):
 
     @no_var_expand
     @line_magic
-    @takes_words(option("part", nargs="*", help="The part whose text is printed; without: all, as a table."))
+    @takes_words(
+        option(
+            "part",
+            nargs="*",
+            metavar="PART",
+            help="The part whose text is printed; without: all, as a table.",
+        )
+    )
     def context(self, _options: Namespace, words: list[str]) -> None:
         """Show what the next request would contain, part by part, with token counts and what was left out."""
         from mewcode_magic.render import context_table
