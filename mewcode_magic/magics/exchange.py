@@ -1,4 +1,4 @@
-"""`%sessions export` and `import`: a session as a file, to read or to go on with elsewhere, and the way back."""
+"""`%sessions export` and `import`: a session as a file, to read or to go on with, and the way back."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ __all__ = ["FORMS", "export_session", "import_lines"]
 
 FORMS = ("markdown", "notebook", "role", "typed")
 """What a session can be exported to: to read, to run, and as a session file of either dialect."""
+
+MOST_LINES = 20
+"""Files that are told one by one, of those that were imported and of those that were not."""
 
 _ENDINGS = {"markdown": ".md", "notebook": ".ipynb"}
 
@@ -55,29 +58,26 @@ def import_lines(results: Sequence[ImportedSession]) -> list[str]:
     """Return the lines on what was imported and what was not."""
     from mewcode_magic.render.text import line
 
-    lines: list[str] = []
     done = [result for result in results if not result.left_out]
-    for result in done:
-        damaged = (
-            f"; {counted(result.skipped_lines, 'line')} could not be read" if result.skipped_lines else ""
-        )
-        lines.append(
-            f"Imported {shown(result.path)} as {result.session_id}, {line(result.title, 60)!r}: "
-            f"{counted(result.messages, 'message')}{damaged}."
-        )
-    for result in results:
-        if result.left_out and result.session_id:
-            again = "" if "this project" in result.left_out else "; --again imports it once more"
-            lines.append(
-                f"Not imported: {shown(result.path)}: {result.left_out}, {result.session_id}{again}."
-            )
-        elif result.left_out:
-            lines.append(f"Not imported: {result.left_out}.")
+    others = [f"Not imported: {shown(one.path)}: {one.left_out}." for one in results if one.left_out]
+    lines = [
+        f"Imported {shown(one.path)} as {one.session_id}, {line(one.title, 60)!r}: "
+        f"{counted(one.messages, 'message')}{_damaged(one)}."
+        for one in done
+    ]
+    for told in (lines, others):
+        if len(told) > MOST_LINES:
+            told[MOST_LINES:] = [f"… and {len(told) - MOST_LINES:,} more."]
     if len(results) > 1:
-        lines.append(f"{counted(len(done), 'session')} imported of {counted(len(results), 'file')}.")
+        others.append(f"{counted(len(done), 'session')} imported from {counted(len(results), 'file')}.")
     if done:
-        lines.append(f"Go on with one: %resume {done[-1].session_id}")
-    return lines
+        others.append(f"Go on with one: %resume {done[-1].session_id}")
+    return [*lines, *others]
+
+
+def _damaged(imported: ImportedSession) -> str:
+    skipped = imported.skipped_lines
+    return f"; {counted(skipped, 'line')} could not be read" if skipped else ""
 
 
 def _export_records(

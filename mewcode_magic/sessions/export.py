@@ -43,7 +43,6 @@ class Converted:
     """The lines of a session in one dialect; `skipped` counts those that could not be read."""
 
     lines: list[bytes]
-    dialect: Dialect
     skipped: int
 
 
@@ -67,7 +66,7 @@ def convert_session(info: SessionInfo, dialect: Dialect) -> Converted:
             for value in known:
                 ts = _seconds(value, ts)
                 lines += _lines(value, dialect, ts)
-    return Converted(lines, dialect, skipped)
+    return Converted(lines, skipped)
 
 
 def id_in(info: SessionInfo, dialect: Dialect) -> str:
@@ -84,15 +83,14 @@ def id_in(info: SessionInfo, dialect: Dialect) -> str:
 
 
 def write_session(converted: Converted, path: Path, *, overwrite: bool = False) -> None:
-    """Write a converted session; a typed one with its `.meta`, without which the terminal program has none.
+    """Write a converted session with its `.meta`, without which the terminal program would not list it.
 
     Raises:
         StorageError: something stands there, or it cannot be written.
     """
     write_new({path: b"".join(converted.lines)}, overwrite=overwrite)
-    if converted.dialect == "typed":
-        with storage_errors("read", path):
-            write_meta(path.with_suffix(".meta"), path.stem, survey(path), path.stat())
+    with storage_errors("read", path):
+        write_meta(path.with_suffix(".meta"), path.stem, survey(path), path.stat())
 
 
 def _lines(value: dict[str, Any], dialect: Dialect, ts: float | None) -> Iterable[bytes]:

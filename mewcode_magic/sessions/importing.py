@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mewcode_magic.errors import SessionError, StorageError
-from mewcode_magic.files import private_folder, shown, storage_errors, write_atomic
+from mewcode_magic.files import private_folder, reason, shown, storage_errors, write_atomic
 from mewcode_magic.messages import Message
 from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.claude_code import is_claude_code, read_claude_code
@@ -66,26 +66,21 @@ def import_sessions(store: SessionStore, path: Path, *, again: bool = False) -> 
 
     Raises:
         SessionError: it is a file without a conversation, or a folder without such files.
-        StorageError: it cannot be read, or the session cannot be written.
+        StorageError: it cannot be found, or a session cannot be written.
     """
     with storage_errors("import", path):
         path = Path(os.path.realpath(path, strict=True))
-    if path.is_dir():
-        with storage_errors("read the folder", path):
-            files = sorted(file for file in path.iterdir() if file.suffix == _ENDING and file.is_file())
-        if not files:
-            raise SessionError(f"cannot import {shown(path)}: the folder itself holds no {_ENDING} file")
-        return list(_each(store, files, again=again))
-    return [_import(store, path, _earlier(store.folder), again=again)]
-
-
-def _each(store: SessionStore, files: Sequence[Path], *, again: bool) -> Iterator[ImportedSession]:
+        is_folder = path.is_dir()
+        files = (
+            sorted(f for f in path.iterdir() if f.suffix == _ENDING and f.is_file()) if is_folder else [path]
+        )
+    if not files:
+        raise SessionError(f"cannot import {shown(path)}: the folder itself holds no {_ENDING} file")
     earlier = _earlier(store.folder)
-    for file in files:
-        try:
-            yield _import(store, file, earlier, again=again)
-        except SessionError as error:
-            yield ImportedSession(file, left_out=str(error))
+    results = [_import(store, file, earlier, again=again) for file in files]
+    if not is_folder and not results[0].session_id:
+        raise SessionError(f"cannot import {shown(path)}: {results[0].left_out}")
+    return results
 
 
 def _import(store: SessionStore, path: Path, earlier: dict[str, str], *, again: bool) -> ImportedSession:
@@ -93,17 +88,20 @@ def _import(store: SessionStore, path: Path, earlier: dict[str, str], *, again: 
     done = ImportedSession(path)
     if path.parent == store.folder.resolve():
         return replace(done, session_id=path.stem, left_out="it is a session of this project")
-    with storage_errors("read", path):
+    try:
         data = path.read_bytes()
+    except OSError as error:
+        return replace(done, left_out=reason(error))
     digest = hashlib.sha256(data).hexdigest()
-    if not again and digest in earlier:
-        return replace(done, session_id=earlier[digest], left_out="it was imported already")
-    if not again and str(path) in earlier:
-        why = "it was imported already, and has changed since"
-        return replace(done, session_id=earlier[str(path)], left_out=why)
-    source = _read(path, data.split(b"\n"), store.dialect)
-    imported = {"from": str(path), "sha256": digest}
-    line, _ = marker_entry("imported", imported, source.dialect)
+    before = None if again else earlier.get(digest) or earlier.get(str(path))
+    if before:
+        changed = "" if digest in earlier else " and has changed since"
+        why = f"it was imported already as {before}{changed}; --again imports it once more"
+        return replace(done, session_id=before, left_out=why)
+    source = _read(data.split(b"\n"), store.dialect)
+    if source is None:
+        return replace(done, left_out="it holds no conversation of MewCode or of Claude Code")
+    line, _ = marker_entry("imported", {"from": str(path), "sha256": digest}, source.dialect)
     made = _write(store, [line, *source.lines], source.dialect)
     with storage_errors("read", made):
         facts = survey(made)
@@ -135,25 +133,15 @@ def _earlier(folder: Path) -> dict[str, str]:
     return found
 
 
-def _read(path: Path, lines: list[bytes], dialect: Dialect) -> _Source:
-    """Return what a file holds; what is not in a dialect of ours yet is put into `dialect`.
-
-    Raises:
-        SessionError: nothing was said in it, or it is something else.
-    """
+def _read(lines: list[bytes], dialect: Dialect) -> _Source | None:
+    """Return what a file holds, in `dialect` if it is in none of ours; None if nothing was said in it."""
     for line in lines:
         if any(map(is_claude_code, values_in(line)[0])):
             source = _foreign(lines, dialect)
-            break
+            return source if any(map(_says_something, source.lines)) else None
         if _says_something(line):
             return _own(lines)
-    else:
-        source = _Source([], dialect, 0)
-    if not any(map(_says_something, source.lines)):
-        raise SessionError(
-            f"cannot import {shown(path)}: it holds no conversation of MewCode or of Claude Code"
-        )
-    return source
+    return None
 
 
 def _says_something(line: bytes) -> bool:
