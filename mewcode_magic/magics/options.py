@@ -10,6 +10,7 @@ import argparse
 import functools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.magic_arguments import argument, magic_arguments
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from mewcode_magic.magics.screen import Screen
 
 __all__ = [
+    "Takes",
     "check_places",
     "joined",
     "option",
@@ -37,6 +39,20 @@ _OPTION = re.compile(r"--?[A-Za-z][^\s=]*")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
 
 Method = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What a magic takes, for whoever completes its line; its function has this as `takes`.
+
+    `options` by each of their spellings. `is_text`: the options stand in front of a text of the user's own.
+    `words` says what follows, as in `ID`, and for the sub-words of a magic that has some `sub_words` does.
+    """
+
+    options: dict[str, argparse.Action]
+    is_text: bool
+    words: str
+    sub_words: dict[str, str]
 
 
 class _Magics(Protocol):
@@ -69,7 +85,7 @@ def takes_text(*options: argument) -> Callable[[Method], Method]:
             else:
                 method(self, values, text, cell)
 
-        return _declared(magic, options)
+        return _declared(magic, options, text=True)
 
     return declare
 
@@ -90,8 +106,7 @@ def takes_words(*options: argument, sub_words: dict[str, str] | None = None) -> 
             else:
                 method(self, values, words)
 
-        magic.sub_words = sub_words or {}  # type: ignore[attr-defined]
-        return _declared(magic, options)
+        return _declared(magic, options, sub_words=sub_words or {})
 
     return declare
 
@@ -135,11 +150,20 @@ def split_words(parser: argparse.ArgumentParser, line: str) -> tuple[argparse.Na
     return values, words
 
 
-def _declared(magic: Method, options: tuple[argument, ...]) -> Method:
+def _declared(
+    magic: Method,
+    options: tuple[argument, ...],
+    *,
+    text: bool = False,
+    sub_words: dict[str, str] | None = None,
+) -> Method:
     help_option = option("--help", action="store_true", help="Show this text.")
     for declaration in reversed((*options, help_option)):
         magic = declaration(magic)
     declared: Method = magic_arguments()(magic)  # type: ignore[no-untyped-call]
+    parser = _parser(declared)
+    words = " ".join(str(a.metavar) for a in parser._actions if not a.option_strings)  # noqa: SLF001 - as below
+    declared.takes = Takes(_actions(parser), text, words, sub_words or {})  # type: ignore[attr-defined]
     return declared
 
 

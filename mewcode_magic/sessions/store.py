@@ -117,6 +117,15 @@ class SessionStore:
 
         raise self._not_found(text, get_close_matches(text[:100], ids, cutoff=0.5))
 
+    def recent_ids(self) -> builtins.list[str]:
+        """Return the ids of all sessions, the one that was written last first; no file is opened.
+
+        Raises:
+            StorageError: the folder cannot be read.
+        """
+        files = sorted(session_files(self.folder), key=lambda file: file.stat.st_mtime_ns, reverse=True)
+        return [file.id for file in files]
+
     def search(
         self, text: str, *, limit: int = 20, tell: Callable[[str], object] | None = None
     ) -> builtins.list[Found]:

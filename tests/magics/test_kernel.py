@@ -210,3 +210,15 @@ def test_completion_behind_an_at_sign_offers_variables_and_paths(kernel: Kernel,
     }.items():
         reply = kernel.client.complete(code, len(code), reply=True, timeout=30)
         assert match in reply["content"]["matches"], code
+
+
+def test_completion_behind_a_magic_offers_what_it_takes(kernel: Kernel) -> None:
+    kernel.run("%remember --name prefers-polars I prefer polars over pandas")
+    for code, matches in {
+        "%sessions exp": ["export"],
+        "%agent --mo": ["--model"],
+        "%memory show pref": ["prefers-polars"],
+        "%forget --type us": ["user"],
+    }.items():
+        reply = kernel.client.complete(code, len(code), reply=True, timeout=30)
+        assert reply["content"]["matches"] == matches, code
