@@ -15,7 +15,7 @@ LAYERS = [
     ["config", "project", "credentials"],
     ["sessions", "memory", "instructions", "kernel", "reading"],
     ["model", "tools", "context"],
-    ["turn", "afterwards"],
+    ["turn", "afterwards", "doctor"],
     ["conversation"],
     ["app"],
     ["render", "widgets"],

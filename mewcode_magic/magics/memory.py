@@ -52,10 +52,11 @@ class MemoryMagics(MewMagics):
         ),
     )
     def remember(self, options: Namespace, text: str, cell: str | None) -> None:
-        """Save the text of the line and the cell to long-term memory, at once and without a model.
+        """Save a text to long-term memory, at once.
 
-        Without --type the text decides: with a link in it, it is a reference; a correction is feedback; what
-        is about you is user; all else is about the project.
+        It is the text of the line and of the cell below it, and no model is asked. Without --type the text
+        decides: with a link in it, it is a reference; a correction is feedback; what is about you is user;
+        all else is about the project.
         """
         body = joined(text, cell)
         if not body:

@@ -244,7 +244,7 @@ def sub_word(name: str, words: list[str], takes: dict[str, str]) -> tuple[str, s
     word, rest = words[0], " ".join(words[1:])
     if word not in takes:
         known = ", ".join(f"{known} {what}".rstrip() for known, what in takes.items())
-        raise CommandError(f"%{name} does not know {word!r}; it knows {known}; without a word it lists")
+        raise CommandError(f"%{name} does not know {word!r}; it knows {known}; %{name} --help says more")
     if takes[word] and not rest and not takes[word].startswith("["):
         raise CommandError(
             f"%{name} {word} needs more: %{name} {word} {takes[word]}; %{name} lists what there is"

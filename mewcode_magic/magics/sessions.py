@@ -67,7 +67,7 @@ class SessionMagics(MewMagics):
         sub_words=SUB_WORDS,
     )
     def sessions(self, options: Namespace, words: list[str]) -> None:
-        """List the sessions of this project, or do something with one.
+        """List this project's sessions, or do something with one.
 
         search finds sessions by what was said in them; new closes the open session and begins another; show
         prints one; rename gives one a title; rm moves one to the trash; clean moves those there that were

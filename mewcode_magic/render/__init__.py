@@ -5,8 +5,10 @@ from mewcode_magic.render.lines import quiet_line, told, undo_of
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.tables import (
+    checks_table,
     context_table,
     found_table,
+    help_table,
     memories_table,
     sessions_table,
     status_table,
@@ -22,8 +24,10 @@ __all__ = [
     "Stopped",
     "Table",
     "View",
+    "checks_table",
     "context_table",
     "found_table",
+    "help_table",
     "memories_table",
     "outcome_of",
     "output_for",
