@@ -74,7 +74,7 @@ class MemoryMagics(MewMagics):
     @no_var_expand
     @line_magic
     @takes_words(
-        option("--type", metavar="TYPE", help="Where a name stands in both places: which one is meant."),
+        option("--type", metavar="TYPE", help="With show: which is meant of two memories of one name."),
         option("--fix", action="store_true", help="With check: mend what can be mended with nothing lost."),
         option("--dry-run", action="store_true", help="With import: say what would be done, and do nothing."),
         option("--write", action="store_true", help="With condense: write what it has proposed."),

@@ -73,7 +73,8 @@ class SessionMagics(MewMagics):
         prints one; rename gives one a title; rm moves one to the trash; clean moves those there that were
         inactive for long; export writes one to a file, to read it, as a notebook, or for another program;
         import takes over a transcript of Claude Code or a session file, or all in a folder. ID is an id, the
-        beginning of one, or a number of the list last shown.
+        beginning of one, or a number of the list last shown; PATH is a file or a folder, for export the
+        working directory where it is left out.
         """
         word, rest = sub_word("sessions", words, SUB_WORDS)
         places = {"days": "clean", "all": "", "to": "export", "force": "export", "again": "import"}

@@ -40,7 +40,7 @@ class StatusMagics(MewMagics):
     def context(self, _options: Namespace, words: list[str]) -> None:
         """Show the next request part by part, with token counts.
 
-        The notes below say what was left out of it and why.
+        It also says what was left out and why.
         """
         from mewcode_magic.render import context_table
 
@@ -62,7 +62,7 @@ class StatusMagics(MewMagics):
         """Show how things stand: model, project, session, usage.
 
         help lists all magics; doctor looks whether all is there that MewCode needs, and says what to do
-        where it is not. It sends the server one empty request, which costs nothing.
+        where it is not. doctor sends the server one empty request, which costs nothing.
         """
         match sub_word("mewcode", words, SUB_WORDS)[0]:
             case "help":
