@@ -28,6 +28,8 @@ _SCHEME = re.compile(r"[^/?#]*:")
 _ALLOWED_SCHEME = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 _FORMULA_IN_ADDRESS = re.compile(rf"(?:://|www\.)\S*{PLACE}", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ ·:,-])*")
+"""Names and times, which a document has by the thousand: nobody reads markup in them."""
 _PLAIN_LANGUAGE = re.compile(r"[\w+#.-]*", re.ASCII)
 
 
@@ -53,8 +55,11 @@ def safe_markdown(text: str) -> str:
 
 def plain_markdown(text: str, *, heading: int = 0) -> str:
     """Return Markdown for one line in which nothing is markup, as a heading of a level or as a paragraph."""
-    escaped = _PUNCTUATION.sub(lambda match: f"&#{ord(match.group())};", line(text))
-    return safe_markdown(f"{'#' * heading} {escaped}".lstrip())
+    text, mark = line(text), f"{'#' * heading} ".lstrip()
+    if _PLAIN.fullmatch(text):
+        return mark + text
+    escaped = _PUNCTUATION.sub(lambda match: f"&#{ord(match.group())};", text)
+    return safe_markdown(mark + escaped)
 
 
 def _parser(*, html: bool) -> MarkdownIt:
