@@ -92,13 +92,14 @@ class Offers:
             return self._values(waiting)
         if word.startswith("-"):
             return () if words and takes.is_text else takes.options
-        if takes.sub_words and not words:
-            return takes.sub_words
-        kinds = (takes.sub_words.get(words.pop(0), "") if takes.sub_words else takes.words).split()
-        kind = kinds[len(words)].strip("[]") if len(words) < len(kinds) else ""
-        if before[:1] == ["restore"]:
-            return self._deleted_names()
-        return self._of_kind(kind, word)
+        kinds = takes.words
+        if takes.sub_words:
+            if not words:
+                return takes.sub_words
+            sub_word = words.pop(0)
+            kinds = "DELETED" if sub_word == "restore" else takes.sub_words.get(sub_word, "")
+        place = dict(enumerate(kinds.split())).get(len(words), "")
+        return self._of_kind(place.strip("[]"), word)
 
     def _of_kind(self, kind: str, word: str) -> Iterable[str]:
         """Return what a word can be that a magic's declaration calls by `kind`."""
@@ -107,6 +108,8 @@ class Offers:
                 return self._session_ids()
             case "NAME":
                 return self._names()
+            case "DELETED":
+                return self._deleted_names()
             case "PART":
                 return PARTS
             case "PATH":

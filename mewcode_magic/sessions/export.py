@@ -60,12 +60,10 @@ def convert_session(info: SessionInfo, dialect: Dialect) -> Converted:
             values, lost, mended = values_in(line)
             known = [value for value in values if kind_of(value) and record_of(value)]
             skipped += lost or len(known) < len(values)
-            if len(known) == 1 and not (lost or mended) and dialect_of(known[0]) == dialect:
-                lines.append(line.rstrip(b"\r\n") + b"\n")
-                continue
+            stays = len(known) == 1 and not (lost or mended) and dialect_of(known[0]) == dialect
             for value in known:
                 ts = _seconds(value, ts)
-                lines += _lines(value, dialect, ts)
+                lines += [line.rstrip(b"\r\n") + b"\n"] if stays else _lines(value, dialect, ts)
     return Converted(lines, skipped)
 
 
@@ -107,7 +105,7 @@ def _in(value: dict[str, Any], dialect: Dialect, time: dict[str, Any]) -> dict[s
     kind = kind_of(value)
     content = value.get("content", "")
     if kind == "compact_boundary":
-        kept = [_in(entry, dialect, {}) for entry in content["keep"] if kind_of(entry)]
+        kept = [_in(entry, dialect, {}) for entry in content["keep"] if record_of(entry)]
         content = {**content, "keep": kept}
     said = {"content": content, **{key: other for key, other in value.items() if key not in _SET_ANEW}}
     failed = value.get("is_error") is True

@@ -101,6 +101,7 @@ def test_memories_are_offered_by_a_name_of_one_word(run: Any, offered: Any) -> N
     run("%forget prefers-polars")
     assert offered("%memory restore p") == ["%memory restore prefers-polars"]
     assert offered("%forget pre") != ["%forget prefers-polars"]
+    assert offered("%remember restore p") != ["%remember restore prefers-polars"]
 
 
 def test_files_are_offered_to_import(offered: Any, project: Path) -> None:

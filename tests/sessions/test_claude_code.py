@@ -38,6 +38,15 @@ def test_reply_of_several_lines_is_one_message_and_its_results_the_next() -> Non
     ]
 
 
+def test_block_that_was_written_twice_is_taken_once() -> None:
+    t = ClaudeTranscript()
+    t.user("u1", "go")
+    t.reply("a1", bash("t1"), message="msg_1")
+    t.reply("a2", bash("t1"), message="msg_1")
+    t.result("r1", "t1", "1")
+    assert texts(t) == ["go", "tool_use:t1", "tool_result:t1"]
+
+
 def test_result_between_two_blocks_of_a_reply_does_not_split_it() -> None:
     t = ClaudeTranscript()
     t.user("u1", "go")
@@ -54,7 +63,10 @@ def test_agents_of_the_agent_and_the_programs_own_lines_are_left_out() -> None:
     t.user("s1", "you are a sub-agent", isSidechain=True, parent=None)
     t.reply("s2", said("sub-answer"), isSidechain=True)
     t.reply("e1", said("API Error: 529"), isApiErrorMessage=True, parent="a4")
-    t.user("m2", [said("<system-reminder>be good</system-reminder>"), said("and the lexer?")], parent="a4")
+    t.user("m0", "report to me", teamName="builders")
+    own = {"id": "x", "model": "<synthetic>", "content": [said("No response requested.")]}
+    t.add("assistant", "e2", message=own)
+    t.user("m2", [said("<system-reminder>be good</system-reminder>"), said("and the lexer?")])
     t.user("m3", "<local-command-stdout>ok</local-command-stdout>", isMeta=True)
     t.add("system", "y1", subtype="turn_duration", durationMs=3)
     t.reply("a5", said("Sound."))

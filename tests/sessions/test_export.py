@@ -93,6 +93,17 @@ def test_damaged_lines_are_left_out_and_counted(store: SessionStore) -> None:
     assert done.skipped == 3
 
 
+def test_boundary_of_another_program_keeps_what_can_be_read(store: SessionStore) -> None:
+    broken: list[Any] = [
+        {"role": "tool_result", "content": "of no call"},
+        7,
+        {"role": "user", "content": "b"},
+    ]
+    write(store, boundary("s", broken))
+    (record,) = converted(store, ID, "typed")
+    assert record["content"]["keep"] == [{"type": "user", "content": "b"}]
+
+
 def test_record_without_a_time_has_that_of_the_one_before(store: SessionStore) -> None:
     write(store, role("user", "a"), role("assistant", "b", None))
     assert [r["timestamp"] for r in converted(store, ID, "typed")] == [STAMP, STAMP]

@@ -38,6 +38,15 @@ def test_transcript_becomes_a_session_that_can_be_resumed(store: SessionStore, t
     resumed.session.close()
 
 
+def test_imported_session_is_private_and_complete(store: SessionStore, transcript: Path) -> None:
+    (done,) = import_sessions(store, transcript)
+    assert files(store.folder) == [f"{done.session_id}.jsonl", f"{done.session_id}.meta"]
+    assert store.list()[0].messages == 4
+    assert "sessions/" in (store.folder.parent / ".gitignore").read_text("utf-8")
+    assert store.folder.stat().st_mode & 0o777 == 0o700
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in store.folder.iterdir())
+
+
 def test_records_are_in_the_dialect_of_new_sessions(project: Path, transcript: Path) -> None:
     store = SessionStore(project, settings=MewCode(session_dialect="typed"))
     (done,) = import_sessions(store, transcript)
