@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -13,7 +14,7 @@ import orjson
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions.records import Dialect, Result, read_line, result_block
 
-__all__ = ["Entry", "date_of", "entries_of", "entry_of", "line_of", "marker_entry", "whole_seconds"]
+__all__ = ["Entry", "entries_of", "entry_of", "line_of", "marker_entry", "time_key"]
 
 Entry: TypeAlias = tuple[bytes, Message | None]
 """One line to write, with its end, and the message that is complete once it is written."""
@@ -42,11 +43,11 @@ def entry_of(
     if dialect == "typed":
         return _typed_entry(message)
     # In the role dialect a prompt or reply is the very message, without what it leaves open.
-    recorded = _replace(message, time=int(time.time()) if message.time is None else whole_seconds(message.ts))
+    recorded = _replace(message, time=int(time.time()) if message.time is None else _seconds(message.ts))
     try:
         _encode_into(recorded, buffer)
     except ValueError:
-        line = line_of(recorded)[0]
+        line = _line(recorded)[0]
         return line, _read_back(line, Message)
     buffer.append(_LINE_END)
     return buffer, recorded
@@ -78,26 +79,35 @@ def entries_of(message: Message, dialect: Dialect) -> list[Entry]:
 
 def marker_entry(
     kind: Literal["title", "summary", "imported", "compact_boundary"],
-    content: str | dict[str, Any],
+    content: str | Mapping[str, Any],
     dialect: Dialect,
     *,
     ts: float | None = None,
 ) -> Entry:
     """Return the line of a record that stands beside the conversation; without `ts` it is of now."""
-    if dialect == "role":
-        return line_of({"role": kind, "content": content, "ts": whole_seconds(ts)})[0], None
-    return line_of({"type": kind, "content": content, "timestamp": date_of(ts)})[0], None
+    name = "role" if dialect == "role" else "type"
+    return line_of({name: kind, "content": content, **time_key(ts, dialect)}), None
+
+
+def time_key(ts: float | None, dialect: Dialect) -> dict[str, int | datetime]:
+    """Return the key of a record that says its time, in Unix seconds; None is the present."""
+    return {"ts": _seconds(ts)} if dialect == "role" else {"timestamp": _date(ts)}
+
+
+def line_of(record: Mapping[str, Any]) -> bytes:
+    """Return the line of a record that is put together already."""
+    return _line(record)[0]
 
 
 def _typed_entry(message: Message) -> tuple[bytes, Message]:
     """Return the line of a message that differs from the role dialect's in its first key and in its time."""
-    recorded = _replace(message, time=datetime.now(UTC) if message.time is None else date_of(message.ts))
+    recorded = _replace(message, time=datetime.now(UTC) if message.time is None else _date(message.ts))
     timeless = message if message.time is None else _replace(message, time=None)
     try:
         fields = _encode(timeless)[len(b'{"role"') : -1]
     except ValueError:
         plain = msgspec.to_builtins(timeless)
-        line, _ = line_of({"type": plain.pop("role"), **plain, "timestamp": recorded.time})
+        line, _ = _line({"type": plain.pop("role"), **plain, "timestamp": recorded.time})
         return line, _read_back(line, Message)
     return b"".join((b'{"type"', fields, b',"timestamp":', orjson.dumps(recorded.time), b"}\n")), recorded
 
@@ -107,7 +117,7 @@ def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> 
     lines: list[bytes] = []
     content: list[Block] = []
     variables: dict[str, list[str]] = {}
-    stamp = whole_seconds(message.ts) if dialect == "role" else date_of(message.ts)
+    stamp = _seconds(message.ts) if dialect == "role" else _date(message.ts)
     for block in blocks:
         call = str(block.get("tool_use_id", ""))
         result = Result(
@@ -116,7 +126,7 @@ def _result_entries(message: Message, blocks: list[Block], dialect: Dialect) -> 
             is_error=block.get("is_error") is True,
             variables=message.variables.get(call, []),
         )
-        line, exact = line_of(_result_record(result, stamp))
+        line, exact = _line(_result_record(result, stamp))
         if not exact:
             result = _read_back(line, Result)
         lines.append(line)
@@ -145,17 +155,17 @@ def _result_content(content: Any) -> str | list[Block]:
     return "" if content is None else str(content)
 
 
-def whole_seconds(ts: float | None) -> int:
+def _seconds(ts: float | None) -> int:
     """Return a time, in Unix seconds, as the role dialect has it; one that no calendar has is the present."""
     return int(time.time() if ts is None or not _FIRST <= ts < _END else ts)
 
 
-def date_of(ts: float | None) -> datetime:
+def _date(ts: float | None) -> datetime:
     """Return a time, in Unix seconds, as the typed dialect has it, likewise."""
     return datetime.now(UTC) if ts is None or not _FIRST <= ts < _END else datetime.fromtimestamp(ts, UTC)
 
 
-def line_of(record: Any) -> tuple[bytes, bool]:
+def _line(record: Any) -> tuple[bytes, bool]:
     """Return the record as a line, and whether that certainly says exactly what the record does.
 
     It does not where a string holds half of a surrogate pair, which no UTF-8 can say.

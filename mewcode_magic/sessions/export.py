@@ -17,7 +17,7 @@ from typing import Any
 from mewcode_magic.clock import local
 from mewcode_magic.files import storage_errors, write_new
 from mewcode_magic.messages import Message
-from mewcode_magic.sessions.encode import date_of, entries_of, line_of, whole_seconds
+from mewcode_magic.sessions.encode import entries_of, line_of, time_key
 from mewcode_magic.sessions.facts import survey
 from mewcode_magic.sessions.meta import SessionInfo, write_meta
 from mewcode_magic.sessions.records import (
@@ -96,8 +96,7 @@ def _lines(value: dict[str, Any], dialect: Dialect, ts: float | None) -> Iterabl
     record = record_of(value)
     if isinstance(record, Message) and record.role == "user" and isinstance(record.content, list):
         return [line for line, _ in entries_of(record, dialect)]  # what the user typed is a string there
-    time = {"ts": whole_seconds(ts)} if dialect == "role" else {"timestamp": date_of(ts)}
-    return [line_of(_in(value, dialect, time))[0]]
+    return [line_of(_in(value, dialect, time_key(ts, dialect)))]
 
 
 def _in(value: dict[str, Any], dialect: Dialect, time: dict[str, Any]) -> dict[str, Any]:

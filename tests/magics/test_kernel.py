@@ -188,6 +188,8 @@ def test_notebook_runs_from_top_to_bottom(project: Path, home: Path) -> None:
         "%sessions",
         "%context",
         "%mewcode",
+        "%mewcode help",
+        "%mewcode doctor",
         "%sessions new",
         "%resume",
     ]

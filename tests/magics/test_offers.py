@@ -1,5 +1,6 @@
 """What completion offers, in a shell; `test_kernel` asks a kernel for the same."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +84,18 @@ def test_sessions_are_not_offered_elsewhere(offered: Any, sessions: list[str], l
     assert not any(ID in text for text in offered(line))
 
 
-def test_no_session_is_read_for_its_id(offered: Any, project: Path, sessions: list[str]) -> None:
-    for path in (project / ".mewcode" / "sessions").iterdir():
-        path.chmod(0)
-        path.write_bytes(b"\0") if path.suffix == ".meta" else None
-    (project / ".mewcode" / "sessions" / "sound.jsonl").mkdir()
+def test_no_session_is_read_for_its_id(offered: Any, sessions: list[str]) -> None:
+    opened: list[str] = []
+    watching = True
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if watching and event == "open":
+            opened.append(str(arguments[0]))
+
+    sys.addaudithook(hook)  # there is no way to take one away again
     assert len(offered("%resume ")) == 2
+    watching = False
+    assert [name for name in opened if name.endswith((".jsonl", ".meta"))] == []
 
 
 def test_memories_are_offered_by_a_name_of_one_word(run: Any, offered: Any) -> None:
