@@ -43,7 +43,8 @@ _COMMAND = re.compile(r"<command-name>\s*(\S+?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _COMMAND_START = re.compile(r"\s*<command-(?:name|message|args)>")
 _OWN_OUTPUT = re.compile(r"\s*<local-command-(?:stdout|stderr)>")
-_FOR_ITSELF = re.compile(r"\s*<(?:system-reminder|local-command-caveat)>")
+_FOR_ITSELF = re.compile(r"\s*<local-command-caveat>")
+_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _PUT_IN_FRONT = re.compile(r"\s*<(?:ide_\w+|bash-(?:input|stdout|stderr)|task-notification)>")
 """What the program told the model in the user's name."""
 
@@ -129,20 +130,23 @@ def _records(entries: list[Entry]) -> Iterator[Message | Marker]:
 def _branch(entries: list[Entry]) -> list[Entry]:
     """Return the entries from the first to the last thing said, each followed by one that answers it.
 
-    A compaction has no parent but says what stood before it. Where a parent's line was lost, what stands
-    before it in the file takes its place.
+    A compaction has no parent but says what stood before it; what it kept may be written again behind it,
+    and is taken there. Where a parent's line was lost, what stands before it in the file takes its place.
     """
     places = {entry["uuid"]: place for place, entry in enumerate(entries)}
     mains = [place for place, entry in enumerate(entries) if _is_main(entry)]
     said = [place for place in mains if is_claude_code(entries[place]) and not entries[place].get("isMeta")]
     place = said[-1] if said else -1
-    branch: dict[int, Entry] = {}
-    while place >= 0 and place not in branch:
-        entry = branch[place] = entries[place]
+    branch: dict[str, Entry] = {}
+    seen: set[int] = set()
+    while place >= 0 and place not in seen:
+        seen.add(place)
+        entry = entries[place]
+        branch.setdefault(entry["uuid"], entry)
         parent = entry.get("parentUuid") or entry.get("logicalParentUuid")
         if not parent:
             break
-        place = places[parent] if parent in places else _last_before(mains, place)
+        place = places[parent] if places.get(parent, place) not in seen else _last_before(mains, place)
     return list(branch.values())[::-1]
 
 
@@ -201,7 +205,7 @@ def _add_prompt(said: list[_Reply | _Prompt | Marker], entry: Entry) -> None:
     prompt = _Prompt(_seconds(entry))
     for block in _content(entry):
         kind = block.get("type")
-        text = block["text"] if _is_text(block) else ""
+        text = _REMINDER.sub("", block["text"]) if _is_text(block) else ""
         if text.startswith(_INTERRUPTED):
             _interrupt(said)
         elif _OWN_OUTPUT.match(text):
@@ -213,7 +217,7 @@ def _add_prompt(said: list[_Reply | _Prompt | Marker], entry: Entry) -> None:
             prompt.command = True
         elif _PUT_IN_FRONT.match(text) or kind in ("image", "document"):
             prompt.injected.append(block)
-        elif text and not _FOR_ITSELF.match(text):
+        elif text.strip() and not _FOR_ITSELF.match(text):
             prompt.texts.append(text)
     if any(prompt.texts) or prompt.injected:
         said.append(prompt)

@@ -133,6 +133,30 @@ def test_compaction_becomes_a_boundary_behind_what_was_compacted() -> None:
     assert texts(t) == ["first", "one", "second"]
 
 
+def test_what_a_compaction_kept_and_wrote_again_stands_once_and_behind_it() -> None:
+    t = ClaudeTranscript()
+    t.user("u1", "first")
+    t.reply("a1", said("one"))
+    t.user("u2", "kept")
+    t.reply("a2", said("two"))
+    t.add("system", "c1", parent=None, logicalParentUuid="a2", subtype="compact_boundary", content="…")
+    t.user("k1", "About parsers.", isCompactSummary=True)
+    t.user("u2", "kept")
+    t.reply("a2", said("two"))
+    t.user("u3", "third")
+    records = read_claude_code(t.lines).records
+    kinds = [r.kind if isinstance(r, Marker) else r.text() for r in records]
+    assert kinds == ["first", "one", "compact_boundary", "kept", "two", "third"]
+
+
+def test_reminder_inside_of_a_prompt_is_no_part_of_it() -> None:
+    t = ClaudeTranscript()
+    t.user("u1", "review\n<system-reminder>\nthe folder changed\n</system-reminder>\nand merge")
+    t.user("u2", "<system-reminder>cut off")
+    t.user("u3", "    indented\n")
+    assert texts(t) == ["review\n\nand merge", "    indented\n"]
+
+
 def test_command_is_what_the_user_typed_unless_the_program_answered_it() -> None:
     t = ClaudeTranscript()
     t.user("u1", "<command-name>/model</command-name>\n<command-args>opus</command-args>")
