@@ -111,6 +111,12 @@ def test_memories_are_offered_by_a_name_of_one_word(run: Any, offered: Any) -> N
     assert offered("%remember restore p") != ["%remember restore prefers-polars"]
 
 
+def test_name_that_the_shell_takes_for_several_words_is_completed_once(run: Any, offered: Any) -> None:
+    run("%remember --name deploy:prod,eu --type project we deploy on Tuesdays")
+    assert offered("%forget deploy:pr") == ["%forget deploy:prod,eu"]
+    assert offered("%forget deploy:prod,") == ["%forget deploy:prod,eu"]
+
+
 def test_files_are_offered_to_import(offered: Any, project: Path) -> None:
     (project / "old").mkdir()
     (project / "old" / "talk.jsonl").touch()
