@@ -9,7 +9,7 @@ import socket
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,6 +31,7 @@ __all__ = [
     "state_of",
     "storage_errors",
     "write_atomic",
+    "write_new",
 ]
 
 FileState: TypeAlias = tuple[int, int, int]
@@ -172,8 +173,8 @@ def read_text(path: Path) -> tuple[str, bool]:
         return data.decode("utf-8-sig", errors="replace"), False
 
 
-def write_atomic(path: Path, text: str, *, mode: int = 0o600) -> None:
-    """Replace `path` by `text` so that a reader, or a crash, finds the old or the new content, never half.
+def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o600) -> None:
+    """Replace `path` by `content` so that a reader, or a crash, finds the old or the new content, never half.
 
     A link is followed: what it points to is replaced. A file that stands keeps its permissions.
 
@@ -187,7 +188,9 @@ def write_atomic(path: Path, text: str, *, mode: int = 0o600) -> None:
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}-", suffix=".tmp")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(text.encode("utf-8", errors="replace"))
+                file.write(
+                    content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
+                )
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(name, mode)  # noqa: PTH101
@@ -196,6 +199,22 @@ def write_atomic(path: Path, text: str, *, mode: int = 0o600) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(name)  # noqa: PTH108
             raise
+
+
+def write_new(contents: Mapping[Path, str | bytes], *, overwrite: bool = False) -> None:
+    """Write files, none of which is there yet; with `overwrite`, also those that are. Folders are made.
+
+    Raises:
+        StorageError: something stands where one of them goes, then none is written; or it cannot be written.
+    """
+    for path in contents:
+        if os.path.lexists(path) and not overwrite:
+            raise StorageError(
+                f"{shown(path)} is there already; name another path, or replace it with --force"
+            )
+    for path, content in contents.items():
+        private_folder(path.parent)
+        write_atomic(path, content)
 
 
 class Lock:

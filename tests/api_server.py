@@ -150,9 +150,9 @@ class ApiServer:
             return refusal(401, "authentication_error", "invalid bearer token")
         if seen.path != "/v1/messages":
             return refusal(404, "not_found_error", "Not Found")
-        if self.model is not None and seen.body["model"] != self.model:
+        if self.model is not None and seen.body.get("model") != self.model:
             return refusal(404, "not_found_error", f"model: {seen.body['model']}")
-        if broken := broken_rules(seen.body):
+        if broken := broken_rules(seen.body) if "messages" in seen.body else ["messages: Field required"]:
             return refusal(400, "invalid_request_error", "; ".join(broken))
         if self._answers[kind]:
             return self._answers[kind].pop(0)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["can_ask", "cell_id", "is_kernel", "missing_names", "notebook_path", "run_id"]
+__all__ = ["can_ask", "cell_id", "front_end", "is_kernel", "missing_names", "notebook_path", "run_id"]
 
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """The ids that a notebook file can hold."""
@@ -18,6 +18,17 @@ _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 def is_kernel(shell: Any) -> bool:
     """Whether the shell is a kernel's, so that what is displayed reaches a notebook."""
     return getattr(shell, "kernel", None) is not None
+
+
+def front_end(shell: Any) -> str:
+    """Return in a few words what shows the shell's output, as far as it says so."""
+    if not is_kernel(shell):
+        return "a script" if shell is None else "IPython in a terminal"
+    if "google.colab" in sys.modules:
+        return "Colab"
+    if "__vsc_ipynb_file__" in shell.user_ns or "VSCODE_PID" in os.environ:
+        return "VS Code"
+    return "Jupyter" if "JPY_SESSION_NAME" in os.environ else "a kernel whose front end does not say its name"
 
 
 def can_ask(shell: Any) -> bool:

@@ -40,11 +40,11 @@ class AgentMagics(MewMagics):
         ),
     )
     def agent(self, options: Namespace, text: str, cell: str | None) -> None:
-        """Ask the agent: one turn on the text of the line and of the cell below it.
+        """Ask the agent: one turn, answered into the cell.
 
-        A cell that an earlier kernel ran in the session shows the answer that is recorded.
-
-        The answer is displayed, not returned; -o NAME is how to have it as a value.
+        The prompt is the text of the line and of the cell below it. A cell that an earlier kernel ran in the
+        session shows the answer that is recorded. The answer is displayed, not returned; -o NAME is how to
+        have it as a value.
         """
         from mewcode_magic.render import show_turn
 

@@ -14,8 +14,9 @@ from mewcode_magic.errors import MewCodeError, SettingError
 from mewcode_magic.kernel.activity import Activity
 from mewcode_magic.magics.agent import AgentMagics
 from mewcode_magic.magics.between_cells import BetweenCells
-from mewcode_magic.magics.completion import complete_mentions, stop_completing_mentions
+from mewcode_magic.magics.completion import complete, stop_completing
 from mewcode_magic.magics.memory import MemoryMagics
+from mewcode_magic.magics.offers import Offers
 from mewcode_magic.magics.question_mark import guard, unguard
 from mewcode_magic.magics.screen import Screen
 from mewcode_magic.magics.sessions import SessionMagics
@@ -88,7 +89,7 @@ class Extension:
         guard(shell.input_transformer_manager)
         self._between_cells.watch()
         self._activity.watch()
-        complete_mentions(shell)
+        complete(shell, Offers(self._magics, self.settings))
         atexit.register(self._exit)
 
     @functools.cached_property
@@ -107,7 +108,7 @@ class Extension:
         atexit.unregister(self._exit)
         self._between_cells.rest()
         self._activity.rest()
-        stop_completing_mentions(self._shell)
+        stop_completing(self._shell)
         unguard(self._shell.input_transformer_manager)
         manager = self._shell.magics_manager
         for magics in self._magics:

@@ -12,13 +12,24 @@ from mewcode_magic.errors import CommandError, MemoryNotFound
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.git import seen_by_git
 from mewcode_magic.magics.mew_magics import MewMagics
-from mewcode_magic.magics.options import joined, option, sub_word, takes_text, takes_words
+from mewcode_magic.magics.options import (
+    check_places,
+    joined,
+    option,
+    sub_word,
+    sub_word_option,
+    takes_text,
+    takes_words,
+)
 from mewcode_magic.magics.screen import counted, local_time
 
 if TYPE_CHECKING:
     from mewcode_magic.memory import Condensation, Memory, Saved
 
 __all__ = ["MemoryMagics"]
+
+
+SUB_WORDS = {"show": "NAME", "check": "", "import": "[PATH]", "condense": "", "restore": "NAME"}
 
 
 @magics_class
@@ -41,10 +52,11 @@ class MemoryMagics(MewMagics):
         ),
     )
     def remember(self, options: Namespace, text: str, cell: str | None) -> None:
-        """Save the text of the line and the cell to long-term memory, at once and without a model.
+        """Save a text to long-term memory, at once.
 
-        Without --type the text decides: with a link in it, it is a reference; a correction is feedback; what
-        is about you is user; all else is about the project.
+        It is the text of the line and of the cell below it, and no model is asked. Without --type the text
+        decides: with a link in it, it is a reference; a correction is feedback; what is about you is user;
+        all else is about the project.
         """
         body = joined(text, cell)
         if not body:
@@ -62,15 +74,12 @@ class MemoryMagics(MewMagics):
     @no_var_expand
     @line_magic
     @takes_words(
-        option("--type", metavar="TYPE", help="Where a name stands in both places: which one is meant."),
+        option("--type", metavar="TYPE", help="With show: which is meant of two memories of one name."),
         option("--fix", action="store_true", help="With check: mend what can be mended with nothing lost."),
         option("--dry-run", action="store_true", help="With import: say what would be done, and do nothing."),
         option("--write", action="store_true", help="With condense: write what it has proposed."),
-        option(
-            "what",
-            nargs="*",
-            help="show NAME | check | import [PATH] | condense | restore NAME; without: the index.",
-        ),
+        sub_word_option(SUB_WORDS, without="the index"),
+        sub_words=SUB_WORDS,
     )
     def memory(self, options: Namespace, words: list[str]) -> None:
         """List what is remembered, or look at it closely.
@@ -80,14 +89,9 @@ class MemoryMagics(MewMagics):
         proposes which memories could become one; restore brings back what %forget deleted or what a save
         replaced. NAME is a name or a file name without .md.
         """
-        takes = {"show": "NAME", "check": "", "import": "[PATH]", "condense": "", "restore": "NAME"}
-        word, name = sub_word("memory", words, takes)
-        if options.type and word != "show":
-            raise CommandError("%memory: --type goes with show: %memory show --type TYPE NAME")
-        for flag, of in {"fix": "check", "dry_run": "import", "write": "condense"}.items():
-            if getattr(options, flag) and word != of:
-                written = flag.replace("_", "-")
-                raise CommandError(f"%memory: --{written} goes with {of}: %memory {of} --{written}")
+        word, name = sub_word("memory", words, SUB_WORDS)
+        places = {"type": "show", "fix": "check", "dry_run": "import", "write": "condense"}
+        check_places("memory", options, word, places)
         match word:
             case "show":
                 self._show(name, options.type)
@@ -107,7 +111,7 @@ class MemoryMagics(MewMagics):
     @takes_words(
         option("--type", metavar="TYPE", help="Where the name stands in both places: which one is meant."),
         option("--purge", action="store_true", help="Delete it for good, with what the trash has of it."),
-        option("name", nargs="+", help="Its name, or its file name without .md."),
+        option("name", nargs="+", metavar="NAME", help="Its name, or its file name without .md."),
     )
     def forget(self, options: Namespace, words: list[str]) -> None:
         """Delete a memory; %memory restore NAME brings it back."""

@@ -10,6 +10,7 @@ import argparse
 import functools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.magic_arguments import argument, magic_arguments
@@ -19,7 +20,18 @@ from mewcode_magic.errors import CommandError
 if TYPE_CHECKING:
     from mewcode_magic.magics.screen import Screen
 
-__all__ = ["joined", "option", "split_text", "split_words", "sub_word", "takes_text", "takes_words"]
+__all__ = [
+    "Takes",
+    "check_places",
+    "joined",
+    "option",
+    "split_text",
+    "split_words",
+    "sub_word",
+    "sub_word_option",
+    "takes_text",
+    "takes_words",
+]
 
 _OPTION = re.compile(r"--?[A-Za-z][^\s=]*")
 """What counts as an option: dashes and a letter. `-`, `-5`, `---` and `-->` are text."""
@@ -29,6 +41,20 @@ _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
 Method = Callable[..., None]
 
 
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What a magic takes, for whoever completes its line; its function has this as `takes`.
+
+    `options` by each of their spellings. `is_text`: the options stand in front of a text of the user's own.
+    `words` says what follows, as in `ID`, and for the sub-words of a magic that has some `sub_words` does.
+    """
+
+    options: dict[str, argparse.Action]
+    is_text: bool
+    words: str
+    sub_words: dict[str, str]
+
+
 class _Magics(Protocol):
     screen: Screen
 
@@ -36,6 +62,12 @@ class _Magics(Protocol):
 def option(*flags: str, **properties: Any) -> argument:
     """Return the declaration of one option, in the terms of `argparse`'s `add_argument`."""
     return argument(*flags, **properties)  # type: ignore[no-untyped-call]
+
+
+def sub_word_option(takes: dict[str, str], *, without: str) -> argument:
+    """Return the declaration of what `sub_word` takes; `without` says what the magic does without one."""
+    known = " | ".join(f"{word} {what}".rstrip() for word, what in takes.items())
+    return option("what", nargs="*", help=f"{known}; without: {without}.")
 
 
 def takes_text(*options: argument) -> Callable[[Method], Method]:
@@ -53,15 +85,16 @@ def takes_text(*options: argument) -> Callable[[Method], Method]:
             else:
                 method(self, values, text, cell)
 
-        return _declared(magic, options)
+        return _declared(magic, options, text=True)
 
     return declare
 
 
-def takes_words(*options: argument) -> Callable[[Method], Method]:
+def takes_words(*options: argument, sub_words: dict[str, str] | None = None) -> Callable[[Method], Method]:
     """Make a method `(self, options, words)` a magic's function: words, with options among them.
 
     `--help` is among the options and answered here. The function raises CommandError for a bad line.
+    `sub_words`, as `sub_word` has them, are what completion offers.
     """
 
     def declare(method: Method) -> Method:
@@ -73,7 +106,7 @@ def takes_words(*options: argument) -> Callable[[Method], Method]:
             else:
                 method(self, values, words)
 
-        return _declared(magic, options)
+        return _declared(magic, options, sub_words=sub_words or {})
 
     return declare
 
@@ -117,11 +150,20 @@ def split_words(parser: argparse.ArgumentParser, line: str) -> tuple[argparse.Na
     return values, words
 
 
-def _declared(magic: Method, options: tuple[argument, ...]) -> Method:
+def _declared(
+    magic: Method,
+    options: tuple[argument, ...],
+    *,
+    text: bool = False,
+    sub_words: dict[str, str] | None = None,
+) -> Method:
     help_option = option("--help", action="store_true", help="Show this text.")
     for declaration in reversed((*options, help_option)):
         magic = declaration(magic)
     declared: Method = magic_arguments()(magic)  # type: ignore[no-untyped-call]
+    parser = _parser(declared)
+    words = " ".join(str(a.metavar) for a in parser._actions if not a.option_strings)  # noqa: SLF001 - as below
+    declared.takes = Takes(_actions(parser), text, words, sub_words or {})  # type: ignore[attr-defined]
     return declared
 
 
@@ -202,7 +244,7 @@ def sub_word(name: str, words: list[str], takes: dict[str, str]) -> tuple[str, s
     word, rest = words[0], " ".join(words[1:])
     if word not in takes:
         known = ", ".join(f"{known} {what}".rstrip() for known, what in takes.items())
-        raise CommandError(f"%{name} does not know {word!r}; it knows {known}; without a word it lists")
+        raise CommandError(f"%{name} does not know {word!r}; it knows {known}; %{name} --help says more")
     if takes[word] and not rest and not takes[word].startswith("["):
         raise CommandError(
             f"%{name} {word} needs more: %{name} {word} {takes[word]}; %{name} lists what there is"
@@ -210,3 +252,16 @@ def sub_word(name: str, words: list[str], takes: dict[str, str]) -> tuple[str, s
     if rest and not takes[word]:
         raise CommandError(f"%{name} {word} takes nothing more, so not {rest!r}")
     return word, rest
+
+
+def check_places(name: str, values: argparse.Namespace, word: str, places: dict[str, str]) -> None:
+    """Refuse options that stand with another sub-word than theirs; `places` says which one that is.
+
+    Raises:
+        CommandError: one of them does.
+    """
+    for dest, place in places.items():
+        if getattr(values, dest) and word != place:
+            flag = f"--{dest.replace('_', '-')}"
+            where = f"{place}: %{name} {place} {flag}" if place else f"the list: %{name} {flag}"
+            raise CommandError(f"%{name}: {flag} goes with {where}")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from IPython.core.magic import line_magic, magics_class, no_var_expand
 
 from mewcode_magic.errors import CommandError, SessionNotFound
-from mewcode_magic.files import shown
+from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import is_kernel
+from mewcode_magic.magics.exchange import FORMS, export_session, import_lines
 from mewcode_magic.magics.mew_magics import MewMagics
-from mewcode_magic.magics.options import option, sub_word, takes_words
+from mewcode_magic.magics.options import check_places, option, sub_word, sub_word_option, takes_words
 from mewcode_magic.magics.screen import counted, local_time
 from mewcode_magic.magics.upkeep import clean_up, fill_counts
 
@@ -36,6 +37,18 @@ def _days(text: str) -> int:
     return days
 
 
+SUB_WORDS = {
+    "search": "TEXT",
+    "new": "",
+    "show": "ID",
+    "rename": "ID TITLE",
+    "rm": "ID",
+    "clean": "",
+    "export": "ID [PATH]",
+    "import": "PATH",
+}
+
+
 @magics_class
 class SessionMagics(MewMagics):
     """Conversations as files: list them, look into them, go on with them."""
@@ -48,28 +61,25 @@ class SessionMagics(MewMagics):
     @takes_words(
         option("--all", action="store_true", help=f"List all of them, not only the {LISTED} latest."),
         option("--days", type=_days, metavar="N", help="For clean: days without activity, 1 or more."),
-        option(
-            "what",
-            nargs="*",
-            help="search TEXT | new | show ID | rename ID TITLE | rm ID | clean; without: the list.",
-        ),
+        option("--to", metavar="FORM", help=f"For export: {', '.join(FORMS)}; else markdown."),
+        option("--force", action="store_true", help="For export: replace what stands there."),
+        option("--again", action="store_true", help="For import: also what was imported already."),
+        sub_word_option(SUB_WORDS, without="the list"),
+        sub_words=SUB_WORDS,
     )
     def sessions(self, options: Namespace, words: list[str]) -> None:
-        """List the sessions of this project, or do something with one.
+        """List this project's sessions, or do something with one.
 
         search finds sessions by what was said in them; new closes the open session and begins another; show
         prints one; rename gives one a title; rm moves one to the trash; clean moves those there that were
-        inactive for long. ID is an id, the beginning of one, or a number of the list last shown.
+        inactive for long; export writes one to a file, to read it, as a notebook, or for another program;
+        import takes over a transcript of Claude Code or a session file, or all in a folder. ID is an id, the
+        beginning of one, or a number of the list last shown; PATH is a file or a folder, for export the
+        working directory where it is left out.
         """
-        word, rest = sub_word(
-            "sessions",
-            words,
-            {"search": "TEXT", "new": "", "show": "ID", "rename": "ID TITLE", "rm": "ID", "clean": ""},
-        )
-        if options.days and word != "clean":
-            raise CommandError("%sessions: --days goes with clean: %sessions clean --days N")
-        if options.all and word:
-            raise CommandError("%sessions: --all goes with the list: %sessions --all")
+        word, rest = sub_word("sessions", words, SUB_WORDS)
+        places = {"days": "clean", "all": "", "to": "export", "force": "export", "again": "import"}
+        check_places("sessions", options, word, places)
         match word:
             case "search":
                 self._search(rest)
@@ -83,6 +93,10 @@ class SessionMagics(MewMagics):
                 self._remove(rest)
             case "clean":
                 self._clean(options.days)
+            case "export":
+                self._export(rest, options.to or FORMS[0], force=options.force)
+            case "import":
+                self._import(rest, again=options.again)
             case _:
                 self._list(most=None if options.all else LISTED)
 
@@ -91,7 +105,12 @@ class SessionMagics(MewMagics):
     @takes_words(
         option("--fork", action="store_true", help="Go on with a copy; the session itself stays as it is."),
         option("--here", action="store_true", help="This notebook's latest; if it has none, a new one."),
-        option("id", nargs="?", help="An id, the beginning of one, or a number of the list last shown."),
+        option(
+            "id",
+            nargs="?",
+            metavar="ID",
+            help="An id, the beginning of one, or a number of the list last shown.",
+        ),
     )
     def resume(self, options: Namespace, words: list[str]) -> None:
         """Go on with an earlier session.
@@ -220,6 +239,16 @@ class SessionMagics(MewMagics):
         self.screen.say(
             told or f"No session to move: none was inactive for {counted(limit, 'day')}, or it is kept."
         )
+
+    def _export(self, text: str, form: str, *, force: bool) -> None:
+        given, _, path = text.partition(" ")
+        lines = export_session(self.mew.sessions, self._id(given), path.strip(), form=form, force=force)
+        self.screen.say(*lines)
+
+    def _import(self, path: str, *, again: bool) -> None:
+        from mewcode_magic.sessions.importing import import_sessions
+
+        self.screen.say(*import_lines(import_sessions(self.mew.sessions, absolute(path), again=again)))
 
     def _id(self, text: str) -> str:
         """Return the id that a word means: a number of the list last shown, an id, or its beginning."""

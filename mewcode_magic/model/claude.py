@@ -81,6 +81,14 @@ class Claude:
                     raise AnswerUnusable(f"{self.name} did not answer within {query.seconds:g} s")
         return Reply(read_answer("\n".join(texts), query.schema), usage)
 
+    def probe(self, *, seconds: float) -> None:
+        """See whether the server is there, speaks the Messages API and takes the key; it costs nothing.
+
+        Raises:
+            ModelError: it does not, or not within `seconds`; its subclass says why.
+        """
+        self._connected().probe(timeout=seconds)
+
     def _events(self, request: Request, *, seconds: float | None = None) -> Generator[ModelEvent]:
         """Yield a reply's events; after `seconds` without a byte it counts as lost."""
         wire = self._connected()

@@ -81,6 +81,24 @@ class Wire:
         # Raised outside the handler, so that the SDK's error, request and key with it, does not come along.
         raise failure
 
+    def probe(self, *, timeout: float) -> None:
+        """Send a request that asks for nothing: the API refuses it for that, and it costs nothing.
+
+        Raises:
+            ModelError: within `timeout` seconds there is no answer, or it is another refusal.
+        """
+        client = self._client.with_options(
+            max_retries=0, timeout=anthropic.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT))
+        )
+        try:
+            client.post("/v1/messages", body={}, cast_to=object)
+            failure = self.failures.no_api("no refusal of an empty request")
+        except (anthropic.BadRequestError, anthropic.UnprocessableEntityError):
+            return
+        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError) as error:
+            failure = self.failures.explain(error)
+        raise failure
+
     def _stream(self, request: Request, read_timeout: float | None) -> MessageStreamManager[None]:
         messages: Any = request.messages
         optional: dict[str, Any] = {}

@@ -6,8 +6,10 @@ from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.question import Stopped, prefers_recorded
 from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.tables import (
+    checks_table,
     context_table,
     found_table,
+    help_table,
     memories_table,
     sessions_table,
     status_table,
@@ -24,8 +26,10 @@ __all__ = [
     "Stopped",
     "Table",
     "View",
+    "checks_table",
     "context_table",
     "found_table",
+    "help_table",
     "memories_table",
     "outcome_of",
     "output_for",

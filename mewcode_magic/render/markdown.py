@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from mewcode_magic.render.markdown_printer import fenced, print_markdown
 from mewcode_magic.render.tex import PLACE, add_math, without_formulas
-from mewcode_magic.render.text import clean
+from mewcode_magic.render.text import clean, line
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["safe_markdown"]
+__all__ = ["plain_markdown", "safe_markdown"]
 
 _NESTING = 40
 """Most levels of lists and quotes; a text with more of them is shown as its source."""
@@ -27,6 +27,9 @@ _NESTING = 40
 _SCHEME = re.compile(r"[^/?#]*:")
 _ALLOWED_SCHEME = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 _FORMULA_IN_ADDRESS = re.compile(rf"(?:://|www\.)\S*{PLACE}", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ ·:,-])*")
+"""Names and times, which a document has by the thousand: nobody reads markup in them."""
 _PLAIN_LANGUAGE = re.compile(r"[\w+#.-]*", re.ASCII)
 
 
@@ -48,6 +51,15 @@ def safe_markdown(text: str) -> str:
     printed = print_markdown(SyntaxTreeNode(tokens), may_link=_may_link)
     readings = {printed, without_formulas(printed)}
     return printed if all(_is_harmless(reading) for reading in readings) else fenced(text)
+
+
+def plain_markdown(text: str, *, heading: int = 0) -> str:
+    """Return Markdown for one line in which nothing is markup, as a heading of a level or as a paragraph."""
+    text, mark = line(text), f"{'#' * heading} ".lstrip()
+    if _PLAIN.fullmatch(text):
+        return mark + text
+    escaped = _PUNCTUATION.sub(lambda match: f"&#{ord(match.group())};", text)
+    return safe_markdown(mark + escaped)
 
 
 def _parser(*, html: bool) -> MarkdownIt:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from mewcode_magic.app import Status
 from mewcode_magic.clock import local
 from mewcode_magic.context import ContextReport
+from mewcode_magic.doctor import Check
 from mewcode_magic.files import shown
 from mewcode_magic.memory import PLACES, Memory, MemoryStore
 from mewcode_magic.memory.index import parsed
@@ -17,7 +18,15 @@ from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.text import line
 from mewcode_magic.sessions import Found, SessionInfo
 
-__all__ = ["context_table", "found_table", "memories_table", "sessions_table", "status_table"]
+__all__ = [
+    "checks_table",
+    "context_table",
+    "found_table",
+    "help_table",
+    "memories_table",
+    "sessions_table",
+    "status_table",
+]
 
 _SAID_BY = {"user": "you", "assistant": "agent", "tool_result": "a tool"}
 """Who speaks in a passage; titles and summaries go by their own names."""
@@ -170,6 +179,31 @@ def status_table(status: Status) -> Table:
     return Table(
         columns=(Column("", whole=True), Column("", whole=True)),
         rows=[(Cell(name), Cell(text)) for name, text in lines.items()],
+    )
+
+
+def checks_table(checks: Sequence[Check]) -> Table:
+    """Return what was looked at and found; below, in full, what is to be done."""
+    failed = sum(check.state == "failed" for check in checks)
+    told = [
+        f"{check.name}: {'; '.join(part for part in (check.found, check.advice) if part)}"
+        for check in checks
+        if check.state != "ok"
+    ]
+    summary = f"{failed:,} of {len(checks):,} checks failed." if failed else "Nothing failed."
+    return Table(
+        columns=(Column("Check", whole=True), Column("State", whole=True), Column("Found")),
+        rows=[(Cell(check.name), Cell(check.state), Cell(check.found)) for check in checks],
+        notes=[*told, summary],
+    )
+
+
+def help_table(lines: Mapping[str, str], *, notes: Sequence[str]) -> Table:
+    """Return the magics with one line on each."""
+    return Table(
+        columns=(Column("Magic", whole=True), Column("What it does")),
+        rows=[(Cell(name), Cell(text)) for name, text in lines.items()],
+        notes=notes,
     )
 
 

@@ -15,7 +15,7 @@ from mewcode_magic.render.text import clean, line
 from mewcode_magic.render.view import View
 from mewcode_magic.sessions.facts import moment
 
-__all__ = ["transcript_text", "transcript_view"]
+__all__ = ["transcript_text", "transcript_view", "who_said"]
 
 MESSAGE_LIMIT = 10_000
 LIMIT = 100_000
@@ -63,14 +63,16 @@ def _parts(messages: Sequence[Message]) -> Iterator[_Part]:
     for message in messages:
         text = _shortened(clean(message.text()).strip())
         if text and message.role == "user":
-            yield _Part("prompt", text, _who("You", message))
+            yield _Part("prompt", text, who_said(message))
         elif text:
-            yield _Part("answer", text, _who(message.model or "Agent", message))
+            yield _Part("answer", text, who_said(message))
         if calls := [_call(block, failures) for block in message.tool_uses()]:
             yield _Part("calls", "\n".join(calls))
 
 
-def _who(name: str, message: Message) -> str:
+def who_said(message: Message) -> str:
+    """Return one line: who said a message, when, and whether it was stopped."""
+    name = "You" if message.role == "user" else message.model or "Agent"
     said = moment(message.ts) if message.ts else None
     when = f" · {local(said):%Y-%m-%d %H:%M}" if said else ""
     return line(f"{name}{when}{' · stopped' if message.interrupted else ''}", 200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -13,7 +14,7 @@ import orjson
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions.records import Dialect, Result, read_line, result_block
 
-__all__ = ["Entry", "entries_of", "entry_of", "marker_entry"]
+__all__ = ["Entry", "entries_of", "entry_of", "line_of", "marker_entry", "time_key"]
 
 Entry: TypeAlias = tuple[bytes, Message | None]
 """One line to write, with its end, and the message that is complete once it is written."""
@@ -76,11 +77,26 @@ def entries_of(message: Message, dialect: Dialect) -> list[Entry]:
     return entries
 
 
-def marker_entry(kind: Literal["title", "summary"], text: str, dialect: Dialect) -> Entry:
-    """Return the line of a record that stands beside the conversation."""
-    if dialect == "role":
-        return _line({"role": kind, "content": text, "ts": _seconds(None)})[0], None
-    return _line({"type": kind, "content": text, "timestamp": _date(None)})[0], None
+def marker_entry(
+    kind: Literal["title", "summary", "imported", "compact_boundary"],
+    content: str | Mapping[str, Any],
+    dialect: Dialect,
+    *,
+    ts: float | None = None,
+) -> Entry:
+    """Return the line of a record that stands beside the conversation; without `ts` it is of now."""
+    name = "role" if dialect == "role" else "type"
+    return line_of({name: kind, "content": content, **time_key(ts, dialect)}), None
+
+
+def time_key(ts: float | None, dialect: Dialect) -> dict[str, int | datetime]:
+    """Return the key of a record that says its time, in Unix seconds; None is the present."""
+    return {"ts": _seconds(ts)} if dialect == "role" else {"timestamp": _date(ts)}
+
+
+def line_of(record: Mapping[str, Any]) -> bytes:
+    """Return the line of a record that is put together already."""
+    return _line(record)[0]
 
 
 def _typed_entry(message: Message) -> tuple[bytes, Message]:

@@ -33,12 +33,17 @@ __all__ = [
     "Marker",
     "Record",
     "Result",
+    "dialect_of",
     "dialect_of_id",
+    "kind_of",
     "read_line",
     "record_of",
     "result_block",
     "seconds_of",
     "text_of",
+    "time_of",
+    "usage_of",
+    "values_in",
 ]
 
 Dialect: TypeAlias = Literal["role", "typed"]
@@ -108,17 +113,22 @@ def read_line(line: bytes) -> Line:
     Bytes that are no UTF-8, halves of surrogate pairs, runs of NUL, a byte order mark, and two records on
     one line, one of them torn, are put up with.
     """
-    body = line.strip(b" \t\r\n\0").removeprefix(_BOM)
-    if not body:
-        return Line([], lost=b"\0" in line)
-    try:
-        found, lost, mended = [_JSON.decode(body)], False, b"\0" in line
-    except UNREADABLE:
-        found, lost = salvage(body, _is_whole_record)
-        mended = not lost
+    found, lost, mended = values_in(line)
     records = [record for value in found if (record := record_of(value)) is not None]
     lost = lost or len(records) < len(found)
-    return Line(records, _dialect(found[-1]) if records else None, lost=lost, mended=mended)
+    return Line(records, dialect_of(found[-1]) if records else None, lost=lost, mended=mended)
+
+
+def values_in(line: bytes) -> tuple[list[Any], bool, bool]:
+    """Return the JSON values in a line, whether a part of it was lost, and whether it had to be mended."""
+    body = line.strip(b" \t\r\n\0").removeprefix(_BOM)
+    if not body:
+        return [], b"\0" in line, False
+    try:
+        return [_JSON.decode(body)], False, b"\0" in line
+    except UNREADABLE:
+        found, lost = salvage(body, _is_whole_record)
+        return found, lost, not lost
 
 
 def record_of(value: Any) -> Record | None:
@@ -126,10 +136,10 @@ def record_of(value: Any) -> Record | None:
 
     An extra key with a value of the wrong form is left out; the record is not lost for it.
     """
-    kind = _kind(value)
+    kind = kind_of(value)
     if kind is None:
         return None
-    time = _time(value)
+    time = time_of(value)
     ts = seconds_of(time) if isinstance(time, datetime) else time
     if kind in MARKERS:
         marker = Marker(kind, value.get("content"), ts)
@@ -150,7 +160,7 @@ def record_of(value: Any) -> Record | None:
         if name in value and (fitting := _fitting(value[name], form)) is not None
     }
     role: Literal["user", "assistant"] = "user" if kind == "user" else "assistant"
-    return Message(role=role, content=content, time=time, usage=_usage(value.get("usage")), **extras)
+    return Message(role=role, content=content, time=time, usage=usage_of(value.get("usage")), **extras)
 
 
 def dialect_of_id(session_id: str) -> Dialect:
@@ -179,13 +189,15 @@ def _texts(blocks: list[Any]) -> Iterator[str]:
             yield block["text"]
 
 
-def _kind(value: Any) -> str | None:
+def kind_of(value: Any) -> str | None:
+    """Return the kind of a record as it was parsed; None if it is none that is known."""
     if not isinstance(value, dict):
         return None
     return next((value[key] for key in ("role", "type") if _names_kind(value.get(key))), None)
 
 
-def _dialect(value: Any) -> Dialect:
+def dialect_of(value: Any) -> Dialect:
+    """Return the dialect of a record as it was parsed."""
     return "role" if isinstance(value, dict) and _names_kind(value.get("role")) else "typed"
 
 
@@ -195,7 +207,7 @@ def _names_kind(value: Any) -> bool:
 
 def _is_whole_record(value: Any) -> bool:
     """Tell a record of the file from an object inside one: only the former has a time."""
-    return _kind(value) is not None and _time(value) is not None
+    return kind_of(value) is not None and time_of(value) is not None
 
 
 def _is_complete(content: Any) -> bool:
@@ -213,7 +225,8 @@ def _is_content(content: Any) -> bool:
     )
 
 
-def _time(value: dict[str, Any]) -> Time | None:
+def time_of(value: dict[str, Any]) -> Time | None:
+    """Return when a record was written, in the form that it says it; None if it does not, or says no time."""
     ts = value.get("ts")
     stamp = ts if isinstance(ts, str) else value.get("timestamp")
     try:
@@ -235,7 +248,7 @@ def _with_offset(stamp: datetime) -> datetime:
     return stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
 
 
-def _usage(value: Any) -> Usage | None:
+def usage_of(value: Any) -> Usage | None:
     """Return the tokens of the API's usage object; counts that it leaves open are null."""
     if not isinstance(value, dict):
         return None

@@ -38,7 +38,7 @@ from mewcode_magic.sessions.listing import (
     session_file,
     session_files,
 )
-from mewcode_magic.sessions.meta import SessionInfo, write_meta
+from mewcode_magic.sessions.meta import SessionInfo, info_of, write_meta
 from mewcode_magic.sessions.records import Dialect
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_conversation, read_replay
 from mewcode_magic.sessions.session import Session, lock_session
@@ -117,6 +117,15 @@ class SessionStore:
 
         raise self._not_found(text, get_close_matches(text[:100], ids, cutoff=0.5))
 
+    def recent_ids(self) -> builtins.list[str]:
+        """Return the ids of all sessions, the one that was written last first; no file is opened.
+
+        Raises:
+            StorageError: the folder cannot be read.
+        """
+        files = sorted(session_files(self.folder), key=lambda file: file.stat.st_mtime_ns, reverse=True)
+        return [file.id for file in files]
+
     def search(
         self, text: str, *, limit: int = 20, tell: Callable[[str], object] | None = None
     ) -> builtins.list[Found]:
@@ -161,9 +170,25 @@ class SessionStore:
 
     def create(self, *, notebook: str | None = None) -> Session:
         """Begin a session; its file, and the folders above it, are made with its first record."""
-        dialect: Dialect = "typed" if self._settings.session_dialect == "typed" else "role"
-        facts = Facts(dialect, notebook=one_line(notebook or "") or None)
-        return self._opened(Session(free_path(self.folder, dialect, self._sessions), self.project, facts))
+        facts = Facts(self.dialect, notebook=one_line(notebook or "") or None)
+        return self._opened(
+            Session(free_path(self.folder, self.dialect, self._sessions), self.project, facts)
+        )
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of new sessions: the setting's."""
+        return "typed" if self._settings.session_dialect == "typed" else "role"
+
+    def info(self, session_id: str) -> SessionInfo:
+        """Return what the list shows of one session.
+
+        Raises:
+            SessionNotFound: there is none of this id.
+            StorageError: it cannot be read.
+        """
+        file = self._existing(session_id)
+        return info_of(file.id, Path(file.path), facts_of(file))
 
     def read(self, session_id: str) -> History:
         """Return what resuming a session would replay; needs no lock.

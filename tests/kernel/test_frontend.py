@@ -1,7 +1,8 @@
 """What a shell says of its front end."""
 
+import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
-from mewcode_magic.kernel import can_ask, cell_id, is_kernel, missing_names, notebook_path
+from mewcode_magic.kernel import can_ask, cell_id, front_end, is_kernel, missing_names, notebook_path
 from mewcode_magic.kernel.frontend import run_id
 
 
@@ -92,3 +93,17 @@ def test_names_that_a_namespace_lacks_come_once_and_in_order(shell: InteractiveS
     shell.user_ns["here"] = 1
     assert missing_names(shell, ["b", "here", "a", "b"]) == ["b", "a"]
     assert missing_names(None, ["here"]) == ["here"]
+
+
+def test_front_end_goes_by_its_name(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VSCODE_PID", raising=False)
+    assert front_end(None) == "a script"
+    assert front_end(shell) == "IPython in a terminal"
+    kernel: Any = SimpleNamespace(kernel=object(), user_ns={})
+    assert "does not say its name" in front_end(kernel)
+    monkeypatch.setenv("JPY_SESSION_NAME", "/data/one.ipynb")
+    assert front_end(kernel) == "Jupyter"
+    kernel.user_ns["__vsc_ipynb_file__"] = "/data/two.ipynb"
+    assert front_end(kernel) == "VS Code"
+    monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
+    assert front_end(kernel) == "Colab"

@@ -188,6 +188,8 @@ def test_notebook_runs_from_top_to_bottom(project: Path, home: Path) -> None:
         "%sessions",
         "%context",
         "%mewcode",
+        "%mewcode help",
+        "%mewcode doctor",
         "%sessions new",
         "%resume",
     ]
@@ -210,3 +212,15 @@ def test_completion_behind_an_at_sign_offers_variables_and_paths(kernel: Kernel,
     }.items():
         reply = kernel.client.complete(code, len(code), reply=True, timeout=30)
         assert match in reply["content"]["matches"], code
+
+
+def test_completion_behind_a_magic_offers_what_it_takes(kernel: Kernel) -> None:
+    kernel.run("%remember --name prefers-polars I prefer polars over pandas")
+    for code, matches in {
+        "%sessions exp": ["export"],
+        "%agent --mo": ["--model"],
+        "%memory show pref": ["prefers-polars"],
+        "%forget --type us": ["user"],
+    }.items():
+        reply = kernel.client.complete(code, len(code), reply=True, timeout=30)
+        assert reply["content"]["matches"] == matches, code

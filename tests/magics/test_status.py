@@ -43,3 +43,39 @@ def test_context_prints_the_text_of_a_part(run: Any, project: Path) -> None:
     ran = run("%context nothing")
     assert isinstance(ran.error, CommandError)
     assert "the parts are: system prompt, tools, instructions" in ran.text
+
+
+def test_help_is_one_screen_with_a_line_for_each_magic(run: Any, shell: Any) -> None:
+    lines = run("%mewcode help").text.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines[:-2])) <= 80
+    known = shell.magics_manager.magics
+    own = {
+        name
+        for kind in known
+        for name, function in known[kind].items()
+        if type(getattr(function, "__self__", None)).__module__.startswith("mewcode_magic.")
+    }
+    told = {line.split()[0].strip(",").removeprefix("%") for line in lines[2:-2]}
+    assert told == own
+    assert "%agent, %%agent" in "\n".join(lines)
+
+
+def test_doctor_tells_what_it_found_and_what_to_do(
+    run: Any, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-very-secret-1234567890")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://{'x' * 64}.invalid")
+    ran = run("%mewcode doctor")
+    assert ran.error is None
+    assert any(line.split()[:2] == ["Server", "failed"] for line in ran.text.splitlines())
+    assert "start the server, or correct ANTHROPIC_BASE_URL" in ran.text
+    assert "1 of 10 checks failed." in ran.text
+    assert "very-secret" not in ran.text
+    assert not (project / ".mewcode").exists()
+
+
+def test_doctor_without_a_key_fails_nothing_and_says_how_to_connect(run: Any) -> None:
+    text = run("%mewcode doctor").text
+    assert "Nothing failed." in text
+    assert "set ANTHROPIC_API_KEY" in text
