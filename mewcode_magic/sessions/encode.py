@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -76,11 +77,13 @@ def entries_of(message: Message, dialect: Dialect) -> list[Entry]:
     return entries
 
 
-def marker_entry(kind: Literal["title", "summary"], text: str, dialect: Dialect) -> Entry:
+def marker_entry(
+    kind: Literal["title", "summary", "trimmed"], content: str | Mapping[str, str], dialect: Dialect
+) -> Entry:
     """Return the line of a record that stands beside the conversation."""
     if dialect == "role":
-        return _line({"role": kind, "content": text, "ts": _seconds(None)})[0], None
-    return _line({"type": kind, "content": text, "timestamp": _date(None)})[0], None
+        return _line({"role": kind, "content": content, "ts": _seconds(None)})[0], None
+    return _line({"type": kind, "content": content, "timestamp": _date(None)})[0], None
 
 
 def _typed_entry(message: Message) -> tuple[bytes, Message]:

@@ -59,22 +59,30 @@ def move_if_inactive(path: Path, since: float) -> bool:
         lock.release()
 
 
-def empty_trash(folder: Path, before: float) -> None:
+def empty_trash(folder: Path, before: float) -> tuple[set[str], set[str]]:
     """Remove what was moved to the trash of a sessions folder before then, in Unix seconds.
+
+    Returns the names of the files that were removed and of those that are left, without their endings.
 
     Raises:
         StorageError: something cannot be removed.
     """
     trash = folder / _TRASH
+    removed: set[str] = set()
+    left: set[str] = set()
     with storage_errors("empty", trash):
         try:
             with os.scandir(trash) as found:
                 entries = [entry for entry in found if entry.is_file(follow_symlinks=False)]
         except FileNotFoundError:
-            return
+            return removed, left
         for entry in entries:
             if entry.stat(follow_symlinks=False).st_mtime < before:
                 Path(entry.path).unlink(missing_ok=True)
+                removed.add(Path(entry.name).stem)
+            else:
+                left.add(Path(entry.name).stem)
+    return removed, left
 
 
 def _is_inactive(path: Path, since: float) -> bool:
