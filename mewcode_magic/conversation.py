@@ -13,7 +13,7 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.context import (
     ContextReport,
     Front,
-    build_request,
+    RequestBuilder,
     notice_block,
     read_front,
     report_context,
@@ -64,8 +64,10 @@ class Conversation:
         self._memory, self._settings = memory, settings
         # Chosen here: neither they nor what the system prompt says of them may change within a session.
         self._tools = {tool.name: tool for tool in all_tools(settings)}
-        self._definitions = [tool.definition for tool in self._tools.values()]
-        self._system = system_prompt(project, settings.memory_tool)
+        self._builder = RequestBuilder(
+            system=system_prompt(project, settings.memory_tool),
+            tools=[tool.definition for tool in self._tools.values()],
+        )
         self._context = ToolContext(session.id, project, memory, settings, Permissions(settings), shell=shell)
         self._front: Front | None = None
         self._recall: Recall | None = None
@@ -185,11 +187,9 @@ class Conversation:
 
     def request(self) -> Request:
         """Return the request for the session as it stands now."""
-        return build_request(
+        return self._builder.build(
             self.session.messages,
-            system=self._system,
             reminder=self.front.reminder.text,
-            tools=self._definitions,
             max_tokens=self._settings.max_tokens,
         )
 

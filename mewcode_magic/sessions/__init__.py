@@ -1,6 +1,6 @@
 """Conversations on disk: JSONL files that survive crashes, other programs and full disks."""
 
-from mewcode_magic.sessions.chain import repair_chain
+from mewcode_magic.sessions.chain import Chain, repair_chain
 from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
 from mewcode_magic.sessions.meta import SessionInfo
@@ -9,6 +9,7 @@ from mewcode_magic.sessions.store import SessionStore
 from mewcode_magic.sessions.summary import summary_of
 
 __all__ = [
+    "Chain",
     "Found",
     "History",
     "ResumeReport",

@@ -51,7 +51,8 @@ class Chain:
 
     def follow(self, messages: Sequence[Message]) -> list[Message]:
         """Return what can be replayed of the next messages."""
-        self._kept = kept = []
+        kept: list[Message] = []
+        self._kept = kept
         index = 0
         while index < len(messages):
             start, index = index, self._sound_until(messages, index)

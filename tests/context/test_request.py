@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from request_rules import broken_rules
 
-from mewcode_magic.context import build_request
+from mewcode_magic.context import RequestBuilder
 from mewcode_magic.events import Request
 from mewcode_magic.messages import Message
 
 
 def request_of(messages: list[Message]) -> Request:
-    return build_request(
-        messages, system="You are here.", reminder="<r>context</r>", tools=[], max_tokens=100
-    )
+    builder = RequestBuilder(system="You are here.", tools=[])
+    return builder.build(messages, reminder="<r>context</r>", max_tokens=100)
 
 
 def body_of(request: Request) -> dict[str, Any]:
