@@ -14,12 +14,13 @@ from mewcode_magic.context import (
     ContextReport,
     Front,
     RequestBuilder,
+    Trimming,
     notice_block,
     read_front,
     report_context,
     system_prompt,
 )
-from mewcode_magic.errors import MewCodeError
+from mewcode_magic.errors import MewCodeError, StorageError
 from mewcode_magic.events import (
     Event,
     Model,
@@ -68,6 +69,7 @@ class Conversation:
             system=system_prompt(project, settings.memory_tool),
             tools=[tool.definition for tool in self._tools.values()],
         )
+        self._trimming = Trimming(settings)
         self._context = ToolContext(session.id, project, memory, settings, Permissions(settings), shell=shell)
         self._front: Front | None = None
         self._recall: Recall | None = None
@@ -126,6 +128,7 @@ class Conversation:
         if notices:
             injected.append(notice_block(notices))
         injected += attachments
+        self._trim()
         session.append(
             Message(
                 role="user",
@@ -147,6 +150,12 @@ class Conversation:
 
         for event in self._turn(model, request):
             yield replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+
+    def _trim(self) -> None:
+        """Shorten what has become too old or too much, before the next turn begins."""
+        if due := self._trimming.due(self.session.messages):
+            with contextlib.suppress(StorageError):  # recording the prompt will tell it
+                self.session.trim(due)
 
     def _turn(self, model: Model, request: Callable[[], Request]) -> Iterator[Event]:
         """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""

@@ -4,10 +4,12 @@ from mewcode_magic.context.activity import activity_blocks, activity_notice, err
 from mewcode_magic.context.builder import RequestBuilder
 from mewcode_magic.context.front import Front, notice_of_summary, notices_of_resume, read_front
 from mewcode_magic.context.mentions import mentioned
+from mewcode_magic.context.preview import moved_to_file
 from mewcode_magic.context.reminder import Reminder, notice_block
 from mewcode_magic.context.report import ContextPart, ContextReport, report_context
 from mewcode_magic.context.system import system_prompt
 from mewcode_magic.context.tokens import estimate_tokens
+from mewcode_magic.context.trimming import Trimming
 
 __all__ = [
     "ContextPart",
@@ -15,11 +17,13 @@ __all__ = [
     "Front",
     "Reminder",
     "RequestBuilder",
+    "Trimming",
     "activity_blocks",
     "activity_notice",
     "error_block",
     "estimate_tokens",
     "mentioned",
+    "moved_to_file",
     "notice_block",
     "notice_of_summary",
     "notices_of_resume",

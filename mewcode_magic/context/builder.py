@@ -2,8 +2,8 @@
 
 What the API demands of a conversation: roles alternate and the user's comes first and last; results stand
 first in the message after their calls; at most four cache breakpoints, none on an empty or a thinking block.
-What was sent once is sent again byte for byte, so that the provider's prompt cache keeps hitting: new messages
-only ever add blocks behind those that stand.
+What was sent once is sent again byte for byte, so that the provider's prompt cache keeps hitting: new
+messages only ever add blocks behind those that stand.
 """
 
 from __future__ import annotations

@@ -27,6 +27,4 @@ class Growing:
         return new, goes_on
 
     def _still_there(self, messages: list[Message]) -> bool:
-        return self._count <= len(messages) and (
-            self._count == 0 or messages[self._count - 1] is self._last
-        )
+        return self._count <= len(messages) and (self._count == 0 or messages[self._count - 1] is self._last)

@@ -7,6 +7,7 @@ from mewcode_magic.sessions.meta import SessionInfo
 from mewcode_magic.sessions.session import Session
 from mewcode_magic.sessions.store import SessionStore
 from mewcode_magic.sessions.summary import summary_of
+from mewcode_magic.sessions.trimmed import prompt_key
 
 __all__ = [
     "Chain",
@@ -17,6 +18,7 @@ __all__ = [
     "Session",
     "SessionInfo",
     "SessionStore",
+    "prompt_key",
     "repair_chain",
     "summary_of",
 ]

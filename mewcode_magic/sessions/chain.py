@@ -134,7 +134,7 @@ class Chain:
         calls: list[Block],
         answers: list[tuple[Message, list[Block]]],
     ) -> bool:
-        """Keep a message with calls and the messages that answer it, if they answer each call; tell whether."""
+        """Keep a message with calls and the messages that answer it, if they answer all; tell whether."""
         matched = _match(calls, [b for _, blocks in answers for b in blocks if _is(b, "tool_result")])
         if matched is None:
             self.dropped += 1

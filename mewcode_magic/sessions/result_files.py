@@ -21,7 +21,7 @@ from pathlib import Path
 from mewcode_magic.files import private_folder, storage_errors
 from mewcode_magic.project import mark_private
 
-__all__ = ["RESULTS", "copy_results", "is_result_file", "remove_results", "results_folder", "store_result"]
+__all__ = ["RESULTS", "copy_results", "remove_results", "results_folder", "store_result"]
 
 RESULTS = Path(".mewcode") / "session" / "tool-results"
 """Where the folders of all sessions are, relative to the project."""
@@ -33,11 +33,6 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 def results_folder(project: Path, session_id: str) -> Path:
     """Return where the results of a session are kept, whether there are any or not."""
     return project / RESULTS / session_id
-
-
-def is_result_file(path: Path, project: Path) -> bool:
-    """Tell whether a resolved path lies among the kept results of a project."""
-    return path.is_relative_to(os.path.realpath(project / RESULTS))
 
 
 def store_result(project: Path, session_id: str, call_id: str, text: str) -> Path:
@@ -84,9 +79,10 @@ def copy_results(project: Path, source_id: str, target_id: str) -> bool:
 
 
 def remove_results(project: Path, *, known: Container[str], gone: Container[str], before: float) -> None:
-    """Remove the results of sessions that are not `known`: if they are `gone`, or nobody knows where they are.
+    """Remove the results of sessions that are not `known`: those `gone`, and those that nobody knows of.
 
-    The latter have time: they go if nothing was added since `before`, in Unix seconds. Files beside the sessions' folders, as other programs leave them, stay.
+    The latter have time: they go if nothing was added since `before`, in Unix seconds. Files beside the
+    sessions' folders, as other programs leave them, stay.
 
     Raises:
         StorageError: something cannot be removed.

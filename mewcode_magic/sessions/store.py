@@ -373,9 +373,7 @@ def _copy(source: Path, target: Path, *, renames: bool) -> None:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as writer:
             if renames:
-                old, new = (
-                    orjson.dumps(f"{RESULTS.name}/{path.stem}/")[1:-1] for path in (source, target)
-                )
+                old, new = (orjson.dumps(f"{RESULTS.name}/{path.stem}/")[1:-1] for path in (source, target))
                 writer.writelines(line.replace(old, new) for line in reader)
             else:
                 shutil.copyfileobj(reader, writer, 1 << 20)

@@ -4,8 +4,8 @@
 
     {"role": "trimmed", "content": {"toolu_1": "…", "@3": "…"}, "ts": 1736951405}
 
-A key is a call's id, as it is unique in what is replayed, and its text stands in place of the result; or it is
-`@N`, which no id can be, and its text stands in place of each image in front of the N-th prompt. Prompts count
+A key is a call's id, as it is unique in what is replayed, and its text stands in place of the result. Or it
+is `@N`, which no id can be, and its text stands in place of each image in front of the N-th prompt, counted
 from 1, from the beginning or the last boundary. Later records go before earlier ones; a boundary ends them.
 """
 
