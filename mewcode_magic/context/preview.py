@@ -17,6 +17,8 @@ MARK_CHARS = 120
 """Characters that the line about what was left out has at most."""
 
 IMAGE_LEFT_OUT = "(An image stood here; it is no longer sent.)"
+OLD_IMAGES = "old images"
+"""Why an image is left out."""
 
 _MOVED = re.compile(r"\(Moved to a file, for its (?P<count>[\d,]+) characters: (?P<path>[^\n]+?)\. ReadFile")
 _AGED = re.compile(r"\((?P<count>[\d,]+) more characters were left out as old\.\)")
@@ -58,17 +60,20 @@ def squeezed(text: str, limit: int) -> str:
     return f"{head}{text[:before]}\n({left_out:,} characters were left out here for room.)\n{end}"
 
 
-def why_trimmed(text: str) -> list[tuple[str, str]]:
+def why_trimmed(content: object) -> list[tuple[str, str]]:
     """Return what was left out of a result as it is sent: why, and how much or to where."""
+    if isinstance(content, list):  # with images that are still sent
+        content = next((part.get("text") for part in content if isinstance(part, dict)), None)
+    text = content if isinstance(content, str) else ""
     reasons = []
     if found := _MOVED.match(text):
-        reasons.append(("moved to files", f"{found['count']} characters to {found['path']}"))
+        reasons.append(("moved to a file", f"{found['count']} characters to {found['path']}"))
     if found := _AGED.search(text):
-        reasons.append(("old", f"{found['count']} characters"))
+        reasons.append(("shortened as old", f"{found['count']} characters"))
     if found := _SQUEEZED.search(text):
-        reasons.append(("all results together too long", f"{found['count']} characters"))
+        reasons.append(("shortened for room", f"{found['count']} characters"))
     if count := text.count(IMAGE_LEFT_OUT):
-        reasons.append(("old images", f"{count:,}"))
+        reasons.append((OLD_IMAGES, f"images: {count:,}"))
     return reasons
 
 
