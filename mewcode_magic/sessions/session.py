@@ -20,7 +20,7 @@ import msgspec
 
 from mewcode_magic.errors import SessionError, SessionInUse, StorageError
 from mewcode_magic.files import Lock, private_folder, storage_errors
-from mewcode_magic.messages import Message
+from mewcode_magic.messages import Message, Usage
 from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
@@ -126,6 +126,12 @@ class Session:
         self._count()
         return self._facts.notebook
 
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of all its replies; None if these are not known, as of what another program recorded."""
+        self._count()
+        return self._facts.usage
+
     def append(self, message: Message) -> Message:
         """Record a message and return it as it was recorded: with its time, in Unix seconds.
 
@@ -185,7 +191,8 @@ class Session:
         self._synced = 0
         self._ready = not (self._torn or self._pending)
         self._facts.name = one_line(replay.title or "") or self._facts.name
-        self._facts.messages = self._facts.tokens = None  # counted again at the end of the turn
+        # Counted again at the end of the turn.
+        self._facts.messages = self._facts.tokens = self._facts.usage = None
         return new
 
     def end_turn(self) -> None:
