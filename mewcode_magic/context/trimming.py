@@ -124,15 +124,15 @@ def replacements(chain: Sequence[Message], settings: MewCode) -> dict[str, str]:
 def _cut_evenly(turns: Sequence[_Turn], room: int, least: int) -> Iterator[tuple[str, str]]:
     """Yield what the results are cut to, so that the turns fit into `room` characters, the short ones whole.
 
-    No result is cut to fewer than `least` characters, and none that has images.
+    No result is cut to fewer than `least` characters; one that is cut loses its images too.
     """
     of_turn = _level([turn.chars for turn in turns], room)
     for turn in turns:
         of_result = max(_level([len(result.text) for result in turn.results], of_turn), least)
         for result in turn.results:
             shorter = squeezed(result.text, max(of_result - MARK_CHARS, least))
-            if len(result.text) > of_result and len(shorter) < len(result.text) and not result.images:
-                yield result.call, shorter
+            if len(result.text) > of_result and len(shorter) < len(result.text):
+                yield result.call, _without_images(shorter, result.images)
 
 
 def _level(sizes: Sequence[int], room: int) -> int:
@@ -174,7 +174,12 @@ def _old_form(result: _Result, settings: MewCode) -> str:
     text = result.text
     if len(text) > max(settings.trim_min_chars, settings.trim_preview_chars + MARK_CHARS):
         text = aged(text, settings.trim_preview_chars)
-    return "\n".join([text] * bool(text) + [IMAGE_LEFT_OUT] * result.images)
+    return _without_images(text, result.images)
+
+
+def _without_images(text: str, images: int) -> str:
+    """Return the text of a result with a line for each image that it had."""
+    return "\n".join([text] * bool(text) + [IMAGE_LEFT_OUT] * images)
 
 
 def _result_of(block: Block) -> _Result:
