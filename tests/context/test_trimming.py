@@ -173,10 +173,10 @@ def test_resumed_session_sends_what_was_sent_before(project: Path, dialect: str,
         talk.turn(
             text(3_000), [{"type": "text", "text": text(9_000)}, IMAGE], prompt=[IMAGE], ids=f"t{number % 3}"
         )
-    before = blocks_of(talk.request())
+    before = blocks_of(talk.request())[:-1]  # there the next prompt will stand
     assert len(talk.steps) > 3
     talk.resume(fork=fork)
-    assert blocks_of(talk.request()) == before
+    assert blocks_of(talk.request())[:-1] == before
     kind = "role" if dialect == "role" else "type"
     trimmed = [r for r in records(talk.session.path) if r[kind] == "trimmed"]
     assert len(trimmed) == len(talk.steps)
