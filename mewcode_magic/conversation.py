@@ -13,6 +13,7 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.context import (
     ContextReport,
     Front,
+    Growing,
     RequestBuilder,
     Trimming,
     notice_block,
@@ -33,7 +34,7 @@ from mewcode_magic.events import (
 )
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
-from mewcode_magic.messages import Block, Message
+from mewcode_magic.messages import Block, Message, Surfaced
 from mewcode_magic.sessions import Session, SessionInfo
 from mewcode_magic.tools import Permissions, ToolContext, all_tools
 from mewcode_magic.turn import run_turn
@@ -70,6 +71,8 @@ class Conversation:
             tools=[tool.definition for tool in self._tools.values()],
         )
         self._trimming = Trimming(settings)
+        self._seen = Growing()
+        self._known: list[Surfaced] = []
         self._context = ToolContext(session.id, project, memory, settings, Permissions(settings), shell=shell)
         self._front: Front | None = None
         self._recall: Recall | None = None
@@ -109,7 +112,7 @@ class Conversation:
             recalling = Recalling(
                 prompt,
                 self._memory,
-                surfaced=[s for m in session.messages for s in m.recalled],
+                surfaced=self._surfaced(),
                 settings=self._settings,
                 now=datetime.now(UTC),
                 model=side,
@@ -150,6 +153,13 @@ class Conversation:
 
         for event in self._turn(model, request):
             yield replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+
+    def _surfaced(self) -> list[Surfaced]:
+        """Return the memories that stand in front of the session's prompts."""
+        new, goes_on = self._seen.look(self.session.messages)
+        known = self._known if goes_on else []
+        self._known = known + [surfaced for message in new for surfaced in message.recalled]
+        return self._known
 
     def _trim(self) -> None:
         """Shorten what has become too old or too much, before the next turn begins."""

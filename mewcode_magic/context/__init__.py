@@ -3,6 +3,7 @@
 from mewcode_magic.context.activity import activity_blocks, activity_notice, error_block
 from mewcode_magic.context.builder import RequestBuilder
 from mewcode_magic.context.front import Front, notice_of_summary, notices_of_resume, read_front
+from mewcode_magic.context.growing import Growing
 from mewcode_magic.context.mentions import mentioned
 from mewcode_magic.context.preview import moved_to_file
 from mewcode_magic.context.reminder import Reminder, notice_block
@@ -15,6 +16,7 @@ __all__ = [
     "ContextPart",
     "ContextReport",
     "Front",
+    "Growing",
     "Reminder",
     "RequestBuilder",
     "Trimming",
