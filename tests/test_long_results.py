@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +155,44 @@ def test_context_tells_what_was_trimmed_and_why(project: Path, home: Path) -> No
     again.ask()
     assert blocks_of(again.model.requests[-1])[: len(before)] == before
     again.mew.close()
+
+
+def test_prompt_is_kept_when_the_disk_is_full_as_results_are_to_be_trimmed(project: Path, home: Path) -> None:
+    code = """
+    import resource, sys
+    from mewcode_magic.app import Mew
+    from mewcode_magic.config import MewCode
+    from mewcode_magic.errors import StorageError
+    from mewcode_magic.model import Scripted
+
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "seq 2000"}}
+    settings = MewCode(extract="off", recall=False, allow=["Bash"], trim_after_turns=1)
+    mew = Mew(sys.argv[1], sys.argv[2], model=Scripted([[call], "one", "two", "four"]), settings=settings)
+    list(mew.ask("first"))
+    list(mew.ask("second"))
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (mew.session.path.stat().st_size, hard))
+    try:
+        list(mew.ask("third"))
+    except StorageError as error:
+        print("failed:", error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    list(mew.ask("fourth"))
+    mew.close()
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(project), str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert done.stdout.startswith("failed: cannot write ")
+    (path,) = (project / ".mewcode/sessions").glob("*.jsonl")
+    kinds = [r["content"] if r["role"] in ("user", "trimmed") else r["role"] for r in records(path)]
+    assert [k for k in kinds if k in ("first", "second", "third", "fourth")] == [
+        "first",
+        "second",
+        "third",
+        "fourth",
+    ]
+    assert [kind.keys() for kind in kinds if isinstance(kind, dict)] == [{"t1"}]
 
 
 def test_context_has_no_such_part_while_all_is_sent(project: Path, home: Path) -> None:
