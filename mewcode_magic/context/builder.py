@@ -86,8 +86,7 @@ class RequestBuilder:
             messages.append({"role": "assistant", "content": blocks})
             return
         if last["role"] == "user":
-            # A new value: the one that stands is part of requests that were built before.
-            messages[-1] = {"role": "user", "content": [*last["content"], *blocks]}
+            last["content"] += blocks  # earlier requests have a copy, since their end has a breakpoint
         else:
             messages.append({"role": "user", "content": blocks})
         self._end_here()

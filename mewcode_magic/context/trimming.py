@@ -59,7 +59,7 @@ class Trimming:
         """The turns that hold what is trimmed when it is old."""
         self._chars = 0
         self._spare = self._spare_before = 0
-        """Characters of all results, and of those before the last turn, that are more than a preview."""
+        """Characters that cutting could save of all results, and of those before the last turn."""
 
     def due(self, messages: list[Message]) -> dict[str, str]:
         """Return what is to be sent in place of results and images from the turn on that begins now.
@@ -91,7 +91,7 @@ class Trimming:
         else:
             results = [_result_of(block) for block in message.tool_results()]
             self._chars += sum(len(result.text) for result in results)
-            self._spare += sum(max(0, len(result.text) - settings.trim_preview_chars) for result in results)
+            self._spare += sum(max(0, len(result.text) - _shortest(settings)) for result in results)
             trimmable = any(_can_age(result, settings) for result in results)
         turn = max(self._turns - 1, 0)
         if trimmable and (not self._old or self._old[-1] != turn):
@@ -117,21 +117,22 @@ def replacements(chain: Sequence[Message], settings: MewCode) -> dict[str, str]:
     most = settings.all_results_max_chars
     if sum(turn.chars for turn in turns) > most:
         room = max(0, most // 2 - turns[-1].chars)
-        changed |= dict(_cut_evenly(turns[:-1], room, settings.trim_preview_chars))
+        changed |= dict(_cut_evenly(turns[:-1], room, settings))
     return changed
 
 
-def _cut_evenly(turns: Sequence[_Turn], room: int, least: int) -> Iterator[tuple[str, str]]:
+def _cut_evenly(turns: Sequence[_Turn], room: int, settings: MewCode) -> Iterator[tuple[str, str]]:
     """Yield what the results are cut to, so that the turns fit into `room` characters, the short ones whole.
 
-    No result is cut to fewer than `least` characters; one that is cut loses its images too.
+    None becomes shorter than an old one's preview; one that is cut loses its images too.
     """
     of_turn = _level([turn.chars for turn in turns], room)
     for turn in turns:
-        of_result = max(_level([len(result.text) for result in turn.results], of_turn), least)
+        level = _level([len(result.text) for result in turn.results], of_turn)
+        of_result = max(level, _shortest(settings))
         for result in turn.results:
-            shorter = squeezed(result.text, max(of_result - MARK_CHARS, least))
-            if len(result.text) > of_result and len(shorter) < len(result.text):
+            if len(result.text) > of_result:
+                shorter = squeezed(result.text, of_result - MARK_CHARS)
                 yield result.call, _without_images(shorter, result.images)
 
 
@@ -165,15 +166,20 @@ def _first_recent(turns: int, settings: MewCode) -> int:
 
 def _can_age(result: _Result, settings: MewCode) -> bool:
     """Tell a result that becomes shorter when it is old."""
-    if result.images:
-        return True
-    return len(result.text) > max(settings.trim_min_chars, settings.trim_preview_chars + MARK_CHARS)
+    return result.images > 0 or _is_long(result, settings)
+
+
+def _is_long(result: _Result, settings: MewCode) -> bool:
+    return len(result.text) > max(settings.trim_min_chars, _shortest(settings))
+
+
+def _shortest(settings: MewCode) -> int:
+    """Return the characters of a preview, with the line that says what was left out."""
+    return settings.trim_preview_chars + MARK_CHARS
 
 
 def _old_form(result: _Result, settings: MewCode) -> str:
-    text = result.text
-    if len(text) > max(settings.trim_min_chars, settings.trim_preview_chars + MARK_CHARS):
-        text = aged(text, settings.trim_preview_chars)
+    text = aged(result.text, settings.trim_preview_chars) if _is_long(result, settings) else result.text
     return _without_images(text, result.images)
 
 

@@ -113,7 +113,7 @@ class Replay:
             self._add_summary(record, text_of(record.content))
         elif record.kind == "title":
             self.title = text_of(record.content)
-        elif record.kind == "trimmed" and self.compacting:
+        elif record.kind == "trimmed":
             self.trimmed |= replacements_in(record.content)
 
     def repaired(self) -> tuple[list[Message], int]:

@@ -12,13 +12,15 @@ from request_rules import broken_rules
 from session_files import line, records
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import RequestBuilder, Trimming
+from mewcode_magic.context import RequestBuilder, Trimming, moved_to_file
+from mewcode_magic.context.preview import why_trimmed
 from mewcode_magic.events import Request
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions import SessionStore
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 Said = str | list[Block]
+PASSES = {"old": "as old", "room": "for room"}
 
 
 class Talk:
@@ -156,6 +158,28 @@ def test_results_are_not_cut_again_and_again_where_that_saves_nothing(project: P
     for _ in range(30):
         talk.turn(text(200))
     assert talk.steps == []
+
+
+def test_results_that_can_hardly_be_cut_cost_the_cached_prefix_seldom(project: Path) -> None:
+    talk = Talk(project, all_results_max_chars=4_000)
+    for _ in range(60):
+        talk.turn(text(450))
+    assert len(talk.steps) <= 60 / 3
+    assert len(talk.sent()["t0_0"]) < 300
+
+
+@pytest.mark.parametrize("pass_", ["old", "room"])
+def test_line_that_names_the_file_of_a_result_is_never_cut(project: Path, pass_: str) -> None:
+    changes = {"trim_min_chars": 500} if pass_ == "old" else {"all_results_max_chars": 4_000}
+    talk = Talk(project, **changes)
+    whole = text(60_000)
+    preview = moved_to_file(whole, lambda said: talk.session.store_result("toolu_1", said), project=project)
+    for _ in range(21):
+        talk.turn(preview)
+    cut = talk.sent()["t0_0"]
+    assert len(cut) < len(preview) - 500
+    assert cut.split("\n")[0] == preview.split("\n")[0]
+    assert [why for why, _ in why_trimmed(cut)] == ["moved to a file", f"shortened {PASSES[pass_]}"]
 
 
 def test_heavy_results_cost_the_cached_prefix_seldom(project: Path) -> None:

@@ -75,6 +75,13 @@ def test_records_before_a_boundary_are_over(store: SessionStore) -> None:
     assert results(store.read(ID).messages) == {"t1": "whole"}
 
 
+def test_boundary_that_shares_a_torn_line_with_a_record_ends_it(store: SessionStore) -> None:
+    kept = [{k: v for k, v in r.items() if k != "ts"} for r in one_call("t1")]
+    torn = line(role("trimmed", {"t1": "less"})).rstrip(b"\n")
+    write(store, role("user", "a"), *one_call("t1"), torn + line(boundary("s", kept)))
+    assert results(store.read(ID).messages) == {"t1": "whole"}
+
+
 def test_transcript_and_search_have_the_whole(store: SessionStore) -> None:
     write(store, role("user", "a"), *one_call("t1", "heliotrope"), role("trimmed", {"t1": "mauve"}))
     assert results(store.transcript(ID)) == {"t1": "heliotrope"}
@@ -99,10 +106,13 @@ def test_record_is_no_part_of_the_conversation_for_the_list(store: SessionStore)
     assert info.last_active.timestamp() == START
 
 
-def test_trimming_makes_another_list_and_counts_nothing_twice(store: SessionStore) -> None:
-    write(store, role("user", "a"), *one_call("t1"))
-    session = store.resume(ID).session
+def test_trimming_makes_another_list_and_each_message_counts_once(store: SessionStore) -> None:
+    session = store.create()
     before = session.messages
+    session.append(Message(role="user", content="a"))
+    session.append(Message(role="assistant", content=call("t1")))
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "whole"}
+    session.append(Message(role="user", content=[result]))
     session.append(Message(role="user", content="b"))
     session.trim({"t1": "less"})
     session.append(Message(role="user", content="c"))
