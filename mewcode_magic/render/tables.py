@@ -35,7 +35,7 @@ def sessions_table(infos: Sequence[SessionInfo], *, current_id: str = "", notes:
             Column("Started", whole=True, spare=True),
             Column("Last active", whole=True),
             Column("Messages", right=True, whole=True),
-            Column("Tokens", whole=True, spare=True),
+            Column("Tokens", right=True, whole=True, spare=True),
             Column("Notebook", spare=True),
             Column("Id", whole=True),
         ),

@@ -160,7 +160,6 @@ class SessionStore:
         long_ago = now - self._settings.trash_days * _DAY
         removed, left = empty_trash(self.folder, long_ago)
         known = {file.id for file in session_files(self.folder)} | left
-        known |= {name for name, session in self._sessions.items() if not session.closed}
         remove_results(self.project, known=known, gone=removed, before=long_ago)
         return moved
 

@@ -218,3 +218,24 @@ def test_trimming_that_cannot_be_written_changes_nothing(store: SessionStore, pr
     last = store.read(info.id).messages
     assert [m.content for m in last][-1] == "second"
     assert last[2].tool_results()[0]["content"] == "whole"
+
+
+def test_copy_that_cannot_be_written_leaves_no_results_of_its_own(store: SessionStore, project: Path) -> None:
+    out = run(
+        project,
+        """
+        say("first " + "x" * 100)
+        s.store_result("t1", "kept")
+        s.end_turn()
+        room(50)
+        try:
+            store.fork(s.id)
+        except StorageError as error:
+            print("failed:", error)
+        room(None)
+        s.close()
+        """,
+    )
+    assert out.startswith("failed: cannot copy ")
+    (info,) = store.list()
+    assert [path.name for path in (project / ".mewcode/session/tool-results").iterdir()] == [info.id]
