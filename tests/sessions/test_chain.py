@@ -51,6 +51,7 @@ def test_chain_is_repaired_as_it_grows_until_calls_wait_for_answers() -> None:
         "tool_use:t1_2",
         "tool_result:t1_2",
     ]
+    assert not chain.open
     assert chain.follow([assistant(call("t2", "t3")), user(result("t2"))]) == []
     assert chain.open
 
