@@ -163,13 +163,13 @@ def status_table(status: Status) -> Table:
         "Project": shown(status.project),
         "Home": shown(status.home),
         "Session": session,
-        "Its tokens": "not known" if of_session is None else of_session.in_words(),
+        "Its tokens": of_session.in_words() if of_session and of_session != Usage() else "",
         "Turns": turns,
         "Background": status.background or "nothing done yet",
     }
     return Table(
         columns=(Column("", whole=True), Column("", whole=True)),
-        rows=[(Cell(name), Cell(text)) for name, text in lines.items()],
+        rows=[(Cell(name), Cell(text)) for name, text in lines.items() if text],
     )
 
 
