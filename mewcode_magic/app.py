@@ -58,6 +58,8 @@ class Status:
     home: Path
     session_id: str
     session_title: str
+    session_usage: Usage | None
+    """Tokens of the session's replies, in this kernel and before; None as long as they are not counted."""
     turns: int
     usage: Usage
     """Tokens of this kernel's turns, all sessions together, and of what was done behind them."""
@@ -405,6 +407,7 @@ class Mew:
             home=self.home,
             session_id=session.id,
             session_title=session.title,
+            session_usage=session.usage,
             turns=self._turns,
             usage=self._usage + self._afterwards.usage,
             background=self._afterwards.state,

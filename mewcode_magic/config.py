@@ -109,6 +109,30 @@ class MewCode(Configurable):
         help="Most characters of a command's output that the agent sees; of more it sees both ends.",
     ).tag(config=True)
 
+    result_max_chars = CInt(
+        50_000,
+        min=2_000,
+        help="Most characters of one tool result in the conversation; a longer one moves to a file under "
+        ".mewcode/session/tool-results, and a preview that names it takes its place.",
+    ).tag(config=True)
+    all_results_max_chars = CInt(
+        200_000,
+        min=2_000,
+        help="Characters of all tool results together, past which those before the last turn are shortened "
+        "evenly by turn, to half of it.",
+    ).tag(config=True)
+    trim_after_turns = CInt(
+        10,
+        min=1,
+        help="Turns after which long tool results are shortened and images left out, that many at a time.",
+    ).tag(config=True)
+    trim_min_chars = CInt(
+        2_048, min=0, help="Characters of an old tool result that is not shortened; a longer one is."
+    ).tag(config=True)
+    trim_preview_chars = CInt(
+        200, min=0, help="Characters that are left of an old tool result when it is shortened."
+    ).tag(config=True)
+
     session_dialect = Enum(
         ["role", "typed"],
         default_value="role",

@@ -14,7 +14,9 @@ from mewcode_magic.context import (
     ContextPart,
     ContextReport,
     Front,
-    build_request,
+    Growing,
+    RequestBuilder,
+    Trimming,
     listed,
     notice_block,
     notices_of_missing,
@@ -22,7 +24,7 @@ from mewcode_magic.context import (
     report_context,
     system_prompt,
 )
-from mewcode_magic.errors import MewCodeError
+from mewcode_magic.errors import MewCodeError, StorageError
 from mewcode_magic.events import (
     Event,
     Model,
@@ -36,7 +38,7 @@ from mewcode_magic.events import (
 from mewcode_magic.instructions import ScopedInstructions
 from mewcode_magic.kernel.place import Place
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
-from mewcode_magic.messages import Block, Message
+from mewcode_magic.messages import Block, Message, Surfaced
 from mewcode_magic.sessions import Session, SessionInfo
 from mewcode_magic.tools import Permissions, ToolContext, all_tools, joined_in
 from mewcode_magic.turn import run_turn
@@ -72,9 +74,17 @@ class Conversation:
         self._memory, self._settings = memory, settings
         # Chosen here: neither they nor what the system prompt says of them may change within a session.
         self._tools = {tool.name: tool for tool in all_tools(settings)}
-        self._definitions = [tool.definition for tool in self._tools.values()]
-        self._system = system_prompt(project, settings.memory_tool)
         self._scoped = ScopedInstructions(project, settings)
+        self._builder = RequestBuilder(
+            system=system_prompt(project, settings.memory_tool),
+            tools=[tool.definition for tool in self._tools.values()],
+        )
+        self._trimming = Trimming(settings)
+        self._seen = Growing()
+        self._known: list[Surfaced] = []
+        self._looked_through = Growing()
+        self._joins: list[tuple[list[str], str]] = []
+        """Names and texts of the instructions that joined."""
         self._context = ToolContext(
             session.id,
             project,
@@ -122,7 +132,7 @@ class Conversation:
             recalling = Recalling(
                 prompt,
                 self._memory,
-                surfaced=[s for m in session.messages for s in m.recalled],
+                surfaced=self._surfaced(),
                 settings=self._settings,
                 now=datetime.now(UTC),
                 model=side,
@@ -141,6 +151,7 @@ class Conversation:
         if notices:
             injected.append(notice_block(notices))
         injected += attachments
+        self._trim()
         session.append(
             Message(
                 role="user",
@@ -163,6 +174,19 @@ class Conversation:
 
         for event in self._turn(model, request):
             yield replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+
+    def _surfaced(self) -> list[Surfaced]:
+        """Return the memories that stand in front of the session's prompts."""
+        new, goes_on = self._seen.look(self.session.messages)
+        known = self._known if goes_on else []
+        self._known = known + [surfaced for message in new for surfaced in message.recalled]
+        return self._known
+
+    def _trim(self) -> None:
+        """Shorten what has become too old or too much, before the next turn begins."""
+        if due := self._trimming.due(self.session.messages):
+            with contextlib.suppress(StorageError):  # recording the prompt will tell it
+                self.session.trim(due)
 
     def _turn(self, model: Model, request: Callable[[], Request]) -> Iterator[Event]:
         """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""
@@ -196,9 +220,13 @@ class Conversation:
 
     def _know_joined(self, front: Front) -> str:
         """Tell the scoped instructions which of them the agent has been sent, and return what those say."""
-        joined = list(joined_in(self.session.messages))
-        self._scoped.know(front.instructions, [name for names, _ in joined for name in names])
-        return "\n\n".join(text for _, text in joined)
+        messages = self.session.messages
+        new, goes_on = self._looked_through.look(messages)
+        if not goes_on:
+            self._joins = []
+        self._joins += joined_in(messages[max(0, len(messages) - len(new) - 1) :])
+        self._scoped.know(front.instructions, [name for names, _ in self._joins for name in names])
+        return "\n\n".join(text for _, text in self._joins)
 
     @property
     def instructions(self) -> str:
@@ -217,11 +245,9 @@ class Conversation:
         """Return the request for the session as it stands now."""
         front = self.front
         self._know_joined(front)  # in the midst of a turn what had joined may have been taken away
-        return build_request(
+        return self._builder.build(
             self.session.messages,
-            system=self._system,
             reminder=front.reminder.text,
-            tools=self._definitions,
             max_tokens=self._settings.max_tokens,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -40,6 +41,17 @@ class Usage(msgspec.Struct, frozen=True):
     def prompt_tokens(self) -> int:
         """All tokens of the request: new, written to the cache and read from it."""
         return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+
+    def in_words(self, number: Callable[[int], str] = "{:,}".format) -> str:
+        """Return what was sent, how much of that came from the cache or was written to it, and the answer."""
+        if self == Usage():
+            return "no tokens"
+        read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
+        cache = [f"{number(read)} from cache"] * bool(read) + [f"{number(written)} written to it"] * bool(
+            written
+        )
+        cached = f" ({', '.join(cache)})" if cache else ""
+        return f"{number(self.prompt_tokens)} tokens in{cached} · {number(self.output_tokens)} out"
 
 
 class Surfaced(msgspec.Struct, frozen=True):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from mewcode_magic.context import moved_to_file
 from mewcode_magic.events import (
     BlockEnded,
     Event,
@@ -164,7 +165,7 @@ def run_turn(
             yield from reply.remarks(sent)
             results = []
             if reply.open_calls:
-                yield from _run_calls(reply.open_calls, results, tools, context)
+                yield from _run_calls(reply.open_calls, results, tools, context, session)
                 reply.record_results(session, results)
             elif reply.stop_reason != "pause_turn":
                 yield ended("done")
@@ -182,20 +183,34 @@ def run_turn(
 
 
 def _run_calls(
-    calls: list[Block], results: list[ToolResult], tools: dict[str, Tool], context: ToolContext
+    calls: list[Block],
+    results: list[ToolResult],
+    tools: dict[str, Tool],
+    context: ToolContext,
+    session: Session,
 ) -> Iterator[Event]:
     """Run the calls one after the other and put their results into `results`, also when stopped."""
     for call in calls:
         started = time.monotonic()
         yield ToolStarted(call["id"], call["name"], call["input"])
         try:
-            result = yield from run_call(call, tools, context)
+            result = _fitting((yield from run_call(call, tools, context)), call["id"], context, session)
         except BaseException as error:
             came_to = error.result if isinstance(error, CallStopped) else ToolResult(STOPPED, is_error=True)
-            results.append(came_to)
+            results.append(_fitting(came_to, call["id"], context, session))
             raise
         results.append(result)
         seconds = time.monotonic() - started
         yield ToolEnded(
             call["id"], call["name"], result.text, result.is_error, seconds, result.detail, result.language
         )
+
+
+def _fitting(result: ToolResult, call_id: str, context: ToolContext, session: Session) -> ToolResult:
+    """Return a result as it goes into the conversation: a file and a preview, if it is too long."""
+    if result.in_file or len(result.text) <= context.settings.result_max_chars:
+        return result
+    preview = moved_to_file(
+        result.text, lambda text: session.store_result(call_id, text), project=context.project
+    )
+    return replace(result, text=preview)

@@ -129,7 +129,18 @@ def test_memory_that_fits_the_prompt_stands_in_front_of_it_once(mew: Mew) -> Non
     first = mew.session.messages[0]
     assert "relevant_memories" in first.injected[0]["text"]
     assert first.content == "which dataframes library?"
-    assert not any(isinstance(e, Recalled) for e in ask(mew, "dataframes again?"))
+    for _ in range(3):
+        assert not any(isinstance(e, Recalled) for e in ask(mew, "dataframes again?"))
+
+
+def test_memory_is_recalled_again_when_another_program_has_compacted_the_session(mew: Mew) -> None:
+    mew.remember("I prefer polars over pandas for dataframes")
+    ask(mew, "which dataframes library?")
+    ask(mew, "dataframes again?")
+    boundary = {"role": "compact_boundary", "content": {"summary": "s", "keep": []}, "ts": 1}
+    with mew.session.path.open("ab") as file:
+        file.write(orjson.dumps(boundary, option=orjson.OPT_APPEND_NEWLINE))
+    assert any(isinstance(e, Recalled) for e in ask(mew, "dataframes again?"))
 
 
 def test_recalled_memory_is_not_repeated_after_a_resume_unless_it_changed(

@@ -54,6 +54,8 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         "rerun": "ask",
         "recall": "false",
         "bash_output_chars": "2000",
+        "result_max_chars": "2000",
+        "all_results_max_chars": "2000",
         "share_values": "false",
         "share_activity": "false",
         "recall_seconds": "8.5",

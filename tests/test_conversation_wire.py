@@ -1,5 +1,7 @@
 """A whole conversation with Claude over HTTP, on real files: the server refuses what the API would refuse."""
 
+import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,11 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 from api_server import ApiServer
+from histories import blocks_of, breakpoints_of
 
 from mewcode_magic.app import Mew
 from mewcode_magic.config import MewCode
-from mewcode_magic.errors import Overloaded, ReplyCutOff
-from mewcode_magic.events import TextDelta, ToolEnded, TurnEnded
+from mewcode_magic.errors import MewCodeError, Overloaded, ReplyCutOff
+from mewcode_magic.events import Request, TextDelta, ToolEnded, TurnEnded
 from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Usage
 
@@ -78,6 +81,50 @@ def test_key_stands_in_no_file(server: ApiServer, project: Path, home: Path) -> 
     files = [p for folder in (project, home) for p in folder.rglob("*") if p.is_file()]
     assert files
     assert not any(b"sk-test" in p.read_bytes() for p in files)
+
+
+def test_each_request_repeats_the_one_before_over_calls_faults_recall_and_a_resume(
+    server: ApiServer, project: Path, home: Path
+) -> None:
+    (project / "notes.txt").write_text("a line\n" * 300)
+    settings = MewCode(extract="off", recall_seconds=0)
+    mew = Mew(project, home, settings=settings)
+    mew.remember("I prefer polars over pandas for dataframes")
+    many = [
+        {
+            "type": "tool_use",
+            "id": f"toolu_{n}",
+            "name": "ReadFile",
+            "input": {"path": "notes.txt", "limit": 2},
+        }
+        for n in range(60)
+    ]
+    server.reply(many)
+    server.reply("Read.")
+    list(mew.ask("read my notes"))
+    server.refuse(400, "invalid_request_error", "no")
+    with pytest.raises(MewCodeError):
+        list(mew.ask("which dataframes library?"))
+    server.reply([{"type": "text", "text": "a pause"}], stop_reason="pause_turn")
+    server.reply("and an end.")
+    list(mew.ask("and now?"))
+    server.reply("half of an answer that is cut off", fault="cut")
+    with pytest.raises(ReplyCutOff):
+        list(mew.ask("more"))
+    session_id = mew.session.id
+    mew.close()
+    mew = Mew(project, home, settings=settings)
+    mew.resume(session_id)
+    server.reply("Still here.")
+    list(mew.ask("still there?"))
+    mew.close()
+
+    sent = [Request(seen.body["system"], seen.body["messages"], [], 1) for seen in server.requests]
+    assert len(sent) == 7
+    assert len({json.dumps(seen.body["tools"]) for seen in server.requests}) == 1
+    for earlier, later in itertools.pairwise(sent):
+        assert blocks_of(later)[: len(blocks_of(earlier))] == blocks_of(earlier)
+        assert any(0 <= place - len(blocks_of(earlier)) + 1 <= 20 for place in breakpoints_of(later))
 
 
 def memory_call(number: int, command: str, **arguments: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from instruction_files import write
-from mewcode_magic.model.conversation import read_request
+from mewcode_magic.model.rules.conversation import read_request
 from request_rules import broken_rules
 from session_files import boundary
 

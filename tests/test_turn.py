@@ -9,7 +9,7 @@ import pytest
 from request_rules import broken_rules
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import build_request
+from mewcode_magic.context import RequestBuilder
 from mewcode_magic.errors import Overloaded, ReplyCutOff
 from mewcode_magic.events import (
     BlockEnded,
@@ -95,8 +95,8 @@ class Turn:
 
     def request(self) -> Request:
         self.sent.append(
-            build_request(
-                self.session.messages, system="s", reminder="r", tools=[], max_tokens=self.settings.max_tokens
+            RequestBuilder(system="s", tools=[]).build(
+                self.session.messages, reminder="r", max_tokens=self.settings.max_tokens
             )
         )
         return self.sent[-1]
@@ -109,7 +109,7 @@ class Turn:
         self.session.end_turn()
         history = self.store.read(self.session.id)
         assert history.report.dropped_messages == 0
-        request = build_request(history.messages, system="s", reminder="r", tools=[], max_tokens=1)
+        request = RequestBuilder(system="s", tools=[]).build(history.messages, reminder="r", max_tokens=1)
         assert broken_rules({"system": request.system, "messages": request.messages, "tools": []}) == []
         return history.messages
 

@@ -1,6 +1,7 @@
 """What is sent to a model: the system prompt, the block in front, the request, and a report on them."""
 
 from mewcode_magic.context.activity import activity_blocks, activity_notice, error_block
+from mewcode_magic.context.builder import RequestBuilder
 from mewcode_magic.context.front import (
     Front,
     listed,
@@ -9,25 +10,30 @@ from mewcode_magic.context.front import (
     notices_of_resume,
     read_front,
 )
+from mewcode_magic.context.growing import Growing
 from mewcode_magic.context.mentions import mentioned
+from mewcode_magic.context.preview import moved_to_file
 from mewcode_magic.context.reminder import Reminder, notice_block
 from mewcode_magic.context.report import ContextPart, ContextReport, report_context
-from mewcode_magic.context.request import build_request
 from mewcode_magic.context.system import system_prompt
 from mewcode_magic.context.tokens import estimate_tokens
+from mewcode_magic.context.trimming import Trimming
 
 __all__ = [
     "ContextPart",
     "ContextReport",
     "Front",
+    "Growing",
     "Reminder",
+    "RequestBuilder",
+    "Trimming",
     "activity_blocks",
     "activity_notice",
-    "build_request",
     "error_block",
     "estimate_tokens",
     "listed",
     "mentioned",
+    "moved_to_file",
     "notice_block",
     "notice_of_summary",
     "notices_of_missing",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mewcode_magic.context.preview import IMAGE_LEFT_OUT, OLD_IMAGES, why_trimmed
 from mewcode_magic.context.reminder import Reminder
 from mewcode_magic.context.tokens import estimate_tokens, estimate_tokens_of
 from mewcode_magic.errors import one_line
@@ -86,6 +88,8 @@ def report_context(
     ]
     if joined is not None:
         parts.append(joined)
+    if trimmed := _trimmed(messages):
+        parts.append(trimmed)
     if recall is not None:
         names = ", ".join(memory.slug for memory in recall.memories)
         note = f"{names}: {recall.why}" if names else recall.why
@@ -94,6 +98,27 @@ def report_context(
         text = "\n".join(pending)
         parts.append(ContextPart("notices", estimate_tokens(text), text, "go with the next prompt"))
     return ContextReport(tuple(parts), tuple(notices))
+
+
+def _trimmed(messages: Sequence[Message]) -> ContextPart | None:
+    """Return what of the conversation is not sent whole, and why; None if all is."""
+    calls = {call["id"]: call["name"] for message in messages for call in message.tool_uses()}
+    counts: Counter[str] = Counter()
+    lines: list[str] = []
+    for message in messages:
+        for block in message.tool_results():
+            for why, what in why_trimmed(block.get("content")):
+                counts[why] += 1
+                name = block["tool_use_id"]
+                lines.append(f"{calls.get(name, 'a call')} {name}: {what} ({why})")
+        images = sum(block.get("text") == IMAGE_LEFT_OUT for block in message.injected)
+        if images:
+            counts[OLD_IMAGES] += images
+            lines.append(f"in front of a prompt: images: {images:,} ({OLD_IMAGES})")
+    if not lines:
+        return None
+    note = "results and images not sent whole: " + ", ".join(f"{why}: {n:,}" for why, n in counts.items())
+    return ContextPart("trimmed", 0, "\n".join(lines), note)
 
 
 def _texts(blocks: Sequence[dict[str, object]]) -> str:

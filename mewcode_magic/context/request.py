@@ -1,73 +1,29 @@
-"""Building a request that the Messages API accepts, from any history.
+"""What the Messages API demands of each block and message by itself.
 
-What the API demands: roles alternate and the user's comes first and last; results stand first in the message
-after their calls; no text is empty; the body is strict JSON in UTF-8 without NUL; images are of four types;
-at most four cache breakpoints, none on an empty or a thinking block.
+No text is empty; the body is strict JSON in UTF-8 without NUL; images are of four types; names and ids have
+few characters; thinking goes back as it came, and ends no message. What it demands of a whole conversation is
+`builder`'s matter.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from typing import Any
 
-from mewcode_magic.events import Request
 from mewcode_magic.messages import Block, Message
-from mewcode_magic.sessions import repair_chain
 
-__all__ = ["build_request"]
+__all__ = ["sendable", "text_block"]
 
 NESTING = 100
 """Lists and objects inside one another; a few hundred more are beyond what Python writes as JSON."""
 
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-_CACHE = {"type": "ephemeral"}
 _UNSENDABLE = re.compile("[\ud800-\udfff\0]")
 _ID = re.compile("[^a-zA-Z0-9_-]")
 
 
-def build_request(
-    messages: Sequence[Message],
-    *,
-    system: str,
-    reminder: str,
-    tools: list[dict[str, Any]],
-    max_tokens: int,
-) -> Request:
-    """Return the request for a conversation.
-
-    `reminder` goes in front of the first message. The history is repaired where the API would refuse it;
-    what the user typed is never dropped, unless it is blank.
-    """
-    turns: list[tuple[str, list[Block]]] = [("user", [_text(reminder)])]
-    for message in repair_chain([_sendable(message) for message in messages])[0]:
-        _join(turns, message.role, message.blocks())
-    if turns[-1][0] == "assistant":
-        turns.append(("user", [_text("(The user sent no further text.)")]))
-    for index in _breakpoints(turns):
-        blocks = turns[index][1]
-        blocks[-1] = {**blocks[-1], "cache_control": _CACHE}
-    turns[0][1][0] = {**turns[0][1][0], "cache_control": _CACHE}
-    return Request(
-        system=[{**_text(system), "cache_control": _CACHE}],
-        messages=[{"role": role, "content": blocks} for role, blocks in turns],
-        tools=tools,
-        max_tokens=max_tokens,
-    )
-
-
-def _join(turns: list[tuple[str, list[Block]]], role: str, blocks: list[Block]) -> None:
-    """Add blocks to the conversation; a run of messages of one role becomes one."""
-    if not blocks:
-        return
-    if turns[-1][0] != role:
-        turns.append((role, blocks))
-    else:
-        turns[-1] = (role, [*turns[-1][1], *blocks])
-
-
-def _sendable(message: Message) -> Message:
+def sendable(message: Message) -> Message:
     """Return the message with its blocks as the API takes them, injected ones among them."""
     blocks = [clean for block in message.blocks() if (clean := _sendable_block(block, message.role))]
     if message.role == "assistant":
@@ -115,7 +71,7 @@ def _sendable_image(block: Block) -> Block:
             pass
         case {"type": str()}:
             return _own(block)
-    return _text("(An image stood here, of a type that cannot be sent.)")
+    return text_block("(An image stood here, of a type that cannot be sent.)")
 
 
 def _result_content(content: Any) -> str | list[Block]:
@@ -152,14 +108,6 @@ def _clean(value: Any, depth: int = 0) -> Any:
     return [_clean(v, depth + 1) for v in value]
 
 
-def _breakpoints(turns: list[tuple[str, list[Block]]]) -> list[int]:
-    """Return the messages whose last block ends a cached prefix: the last one, and the user's before it.
-
-    With the system prompt and the reminder these are the four that the API allows. The second finds what the
-    last request wrote even when the reply between is longer than the 20 blocks that the API looks back.
-    """
-    return [index for index, (role, _) in enumerate(turns) if role == "user"][-2:]
-
-
-def _text(text: str) -> Block:
+def text_block(text: str) -> Block:
+    """Return a text as the API takes it."""
     return {"type": "text", "text": _clean(text)}

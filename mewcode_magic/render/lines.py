@@ -44,7 +44,6 @@ __all__ = [
     "permission_line",
     "quiet_line",
     "recorded_in_words",
-    "tokens_in_words",
     "told",
     "undo_of",
 ]
@@ -178,9 +177,9 @@ def closing_line(event: TurnEnded) -> View:
     stop = {"done": "", "interrupted": "stopped", "limit": "limit of rounds reached"}[event.stop]
     parts = [stop, event.model]
     if event.usage != Usage():
-        parts += [tokens_in_words(event.usage), f"{event.seconds:.1f} s"]
+        parts += [event.usage.in_words(), f"{event.seconds:.1f} s"]
     elif event.stop == "done":  # of a reply that was stopped they are not known
-        parts.append(tokens_in_words(event.usage))
+        parts.append(event.usage.in_words())
     return quiet_line(" · ".join(part for part in parts if part))
 
 
@@ -235,11 +234,3 @@ def arguments_of(input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
     values = [v for given in input.values() for v in (given if isinstance(given, list) else [given])]
     shown = [line(str(v), ARGUMENTS_LIMIT) for v in values if isinstance(v, str | int | float) and v != ""]
     return line(", ".join(shown), ARGUMENTS_LIMIT)
-
-
-def tokens_in_words(usage: Usage) -> str:
-    """Return what was sent, how much of that came from the cache, and what was answered."""
-    if usage == Usage():
-        return "no tokens"
-    cached = f" ({usage.cache_read_input_tokens:,} from cache)" if usage.cache_read_input_tokens else ""
-    return f"{usage.prompt_tokens:,} tokens in{cached} · {usage.output_tokens:,} out"

@@ -13,7 +13,7 @@ from mewcode_magic.doctor import Check
 from mewcode_magic.files import shown
 from mewcode_magic.memory import PLACES, Memory, MemoryStore
 from mewcode_magic.memory.index import parsed
-from mewcode_magic.render.lines import tokens_in_words
+from mewcode_magic.messages import Usage
 from mewcode_magic.render.table import Cell, Column, Table
 from mewcode_magic.render.text import line
 from mewcode_magic.sessions import Found, SessionInfo
@@ -55,7 +55,7 @@ def sessions_table(infos: Sequence[SessionInfo], *, current_id: str = "", notes:
                 _time(info.created),
                 _time(info.last_active),
                 _count(info.messages),
-                _count(info.tokens),
+                _tokens(info),
                 Cell(info.notebook or ""),
                 Cell(info.id),
             )
@@ -164,21 +164,21 @@ def context_table(report: ContextReport) -> Table:
 def status_table(status: Status) -> Table:
     """Return the state of the shell's agent."""
     session = f"{status.session_id} · {status.session_title}".removesuffix(" · ")
-    turns = f"{status.turns:,} in this kernel" + (
-        f", {tokens_in_words(status.usage)}" if status.turns else ""
-    )
+    of_session = status.session_usage
+    turns = f"{status.turns:,} in this kernel" + (f", {status.usage.in_words()}" if status.turns else "")
     lines = {
         "Version": status.version,
         "Model": status.model,
         "Project": shown(status.project),
         "Home": shown(status.home),
         "Session": session,
+        "Its tokens": of_session.in_words() if of_session and of_session != Usage() else "",
         "Turns": turns,
         "Background": status.background or "nothing done yet",
     }
     return Table(
         columns=(Column("", whole=True), Column("", whole=True)),
-        rows=[(Cell(name), Cell(text)) for name, text in lines.items()],
+        rows=[(Cell(name), Cell(text)) for name, text in lines.items() if text],
     )
 
 
@@ -225,6 +225,22 @@ def _time(moment: datetime | None) -> Cell:
         return Cell("")
     moment = local(moment)
     return Cell(f"{moment:%Y-%m-%d %H:%M}", hover=moment.isoformat(sep=" ", timespec="seconds"))
+
+
+def _tokens(info: SessionInfo) -> Cell:
+    """Return what a session took and gave; in parts, where these are known."""
+    usage = info.usage
+    if not usage or usage == Usage():
+        return _count(info.tokens)
+    return Cell(usage.in_words(_rounded).replace(" tokens", ""), hover=usage.in_words())
+
+
+def _rounded(count: int) -> str:
+    """Return a count in three digits or fewer."""
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if count >= unit:
+            return f"{count / unit:.3g}{letter}"
+    return str(count)
 
 
 def _count(count: int | None) -> Cell:

@@ -1,6 +1,6 @@
 """Conversations on disk: JSONL files that survive crashes, other programs and full disks."""
 
-from mewcode_magic.sessions.chain import repair_chain
+from mewcode_magic.sessions.chain import Chain, repair_chain
 from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
 from mewcode_magic.sessions.latest import free_sessions
@@ -8,9 +8,11 @@ from mewcode_magic.sessions.meta import SessionInfo
 from mewcode_magic.sessions.session import Session
 from mewcode_magic.sessions.store import SessionStore
 from mewcode_magic.sessions.summary import summary_of
+from mewcode_magic.sessions.trimmed import prompt_key
 from mewcode_magic.sessions.turns import Turn, turns_of
 
 __all__ = [
+    "Chain",
     "Found",
     "History",
     "ResumeReport",
@@ -20,6 +22,7 @@ __all__ = [
     "SessionStore",
     "Turn",
     "free_sessions",
+    "prompt_key",
     "repair_chain",
     "summary_of",
     "turns_of",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from typing import TypeGuard
 
@@ -10,7 +10,7 @@ import msgspec
 
 from mewcode_magic.messages import Block, Message
 
-__all__ = ["repair_chain"]
+__all__ = ["Chain", "repair_chain"]
 
 LOST_BEGINNING = "(What was said before this could not be read.)"
 """Stands for the prompt that a first message of the assistant must have answered."""
@@ -30,27 +30,41 @@ def repair_chain(messages: Sequence[Message]) -> tuple[list[Message], int]:
 
     A sound chain comes back as it was. Messages of one role may follow one another.
     """
-    chain = _Chain()
-    index = 0
-    while index < len(messages):
-        start, index = index, chain.sound_until(messages, index)
-        chain.kept += messages[start:index]
-        if index < len(messages):
-            index += chain.take(messages, index)
-    if chain.kept and chain.kept[0].role == "assistant":
-        chain.kept.insert(0, Message(role="user", content=LOST_BEGINNING))
-    return chain.kept, chain.dropped
+    chain = Chain()
+    return chain.follow(messages), chain.dropped
 
 
-class _Chain:
-    """The messages kept so far, and the call ids in them."""
+class Chain:
+    """A chain that is repaired as it grows, each part once; see `repair_chain`.
+
+    `dropped` counts the messages that could not be kept. `open`: it ends in calls that are not all answered.
+    They count as dropped; whoever has their answers begins a chain anew.
+    """
 
     def __init__(self) -> None:
-        self.kept: list[Message] = []
         self.dropped = 0
+        self.open = False
+        self._begun = False
+        self._kept: list[Message] = []
+        """Of the messages being followed at the moment."""
         self._ids: set[str] = set()
 
-    def sound_until(self, messages: Sequence[Message], start: int) -> int:  # noqa: C901, PLR0912
+    def follow(self, messages: Sequence[Message]) -> list[Message]:
+        """Return what can be replayed of the next messages."""
+        kept: list[Message] = []
+        self._kept = kept
+        index = 0
+        while index < len(messages):
+            start, index = index, self._sound_until(messages, index)
+            kept += messages[start:index]
+            if index < len(messages):
+                index += self._take(messages, index)
+        if kept and not self._begun and kept[0].role == "assistant":
+            kept.insert(0, Message(role="user", content=LOST_BEGINNING))
+        self._begun = self._begun or bool(kept)
+        return kept
+
+    def _sound_until(self, messages: Sequence[Message], start: int) -> int:  # noqa: C901, PLR0912
         """Return the index of the first message from `start` on that may have to be repaired.
 
         Nearly all messages go through this and no further, so it is one loop without detours.
@@ -89,13 +103,15 @@ class _Chain:
                     return index
         return len(messages) - bool(waiting)
 
-    def take(self, messages: Sequence[Message], index: int) -> int:
+    def _take(self, messages: Sequence[Message], index: int) -> int:
         """Keep what can be kept of the message at `index` and of its answers; return how many these are."""
         message = messages[index]
         content = message.content if isinstance(message.content, list) else []
         if message.role == "assistant" and any(_is(block, "tool_use") for block in content):
-            answers = _answers(messages, index + 1)
-            self._take_calls(message, content, answers)
+            calls = [block for block in content if _is(block, "tool_use")]
+            answers = _answers(messages, index + 1, calls)
+            complete = self._take_calls(message, content, calls, answers)
+            self.open = not complete and index + 1 + len(answers) == len(messages)
             return 1 + len(answers)
         self._take_said(message, content)
         return 1
@@ -107,26 +123,29 @@ class _Chain:
         """
         said = [block for block in content if _says_something(block) and not _needs_another(block)]
         if message.injected or any(block["type"] not in _THINKING for block in said):
-            self.kept.append(_with(message, said))
+            self._kept.append(_with(message, said))
         else:
             self.dropped += 1
 
     def _take_calls(
-        self, message: Message, content: list[Block], answers: list[tuple[Message, list[Block]]]
-    ) -> None:
-        """Keep a message with calls and the messages that answer it, if they answer each call."""
-        calls = [block for block in content if _is(block, "tool_use")]
+        self,
+        message: Message,
+        content: list[Block],
+        calls: list[Block],
+        answers: list[tuple[Message, list[Block]]],
+    ) -> bool:
+        """Keep a message with calls and the messages that answer it, if they answer all; tell whether."""
         matched = _match(calls, [b for _, blocks in answers for b in blocks if _is(b, "tool_result")])
         if matched is None:
             self.dropped += 1
             for answer, blocks in answers:
                 self._take_said(answer, blocks)
-            return
+            return False
         ids = [self._unique(call["id"]) for call in calls]
         fresh = iter(ids)
         said = [b for b in content if _says_something(b) and not _is(b, "tool_result")]
         renamed = [_renamed(b, "id", next(fresh)) if _is(b, "tool_use") else b for b in said]
-        self.kept.append(_with(message, renamed))
+        self._kept.append(_with(message, renamed))
 
         results = [_renamed(_tidy(result), "tool_use_id", ids[number]) for number, result in matched]
         others = [
@@ -142,7 +161,8 @@ class _Chain:
         merged = _with(answers[0][0], results + others)
         if merged.variables != bound:
             merged = msgspec.structs.replace(merged, variables=bound)
-        self.kept.append(merged)
+        self._kept.append(merged)
+        return True
 
     def _unique(self, name: str) -> str:
         """Return an id that is new in the chain: some servers count their calls from one in each reply."""
@@ -167,24 +187,28 @@ def _answers_plainly(message: Message, calls: list[str]) -> bool:
     return True
 
 
-def _answers(messages: Sequence[Message], index: int) -> list[tuple[Message, list[Block]]]:
+def _answers(
+    messages: Sequence[Message], index: int, calls: list[Block]
+) -> list[tuple[Message, list[Block]]]:
     """Return the messages from `index` on, with their blocks, that are one answer to the calls before them.
 
-    That is the next message, if it holds results, and more that hold nothing else; after something that the
-    user said, a result comes too late.
+    That is the next message, if it holds results, and, as long as a call waits, more that hold nothing else;
+    after something that the user said, a result comes too late.
     """
     answers: list[tuple[Message, list[Block]]] = []
-    while index < len(messages):
+    waiting = Counter(str(call.get("id")) for call in calls)
+    while index < len(messages) and waiting.total() > 0:
         message = messages[index]
         content = message.content
         if message.role == "assistant" or isinstance(content, str):
             break
-        results = sum(_is(block, "tool_result") for block in content)
+        results = [block for block in content if _is(block, "tool_result")]
         if not results:
             break
         answers.append((message, content))
-        if results < len(content):
+        if len(results) < len(content):
             break
+        waiting -= Counter(str(result.get("tool_use_id")) for result in results)
         index += 1
     return answers
 

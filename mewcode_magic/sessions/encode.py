@@ -78,7 +78,7 @@ def entries_of(message: Message, dialect: Dialect) -> list[Entry]:
 
 
 def marker_entry(
-    kind: Literal["title", "summary", "imported", "compact_boundary"],
+    kind: Literal["title", "summary", "imported", "trimmed", "compact_boundary"],
     content: str | Mapping[str, Any],
     dialect: Dialect,
     *,

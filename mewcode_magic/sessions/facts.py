@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,7 +79,8 @@ class Facts:
     """What is known of a session; grows as records are seen in their order.
 
     Times are Unix seconds. `messages` counts prompts, replies and runs of results; `tokens` adds up what all
-    replies took and gave; both are None if not all records were seen. `imported` is when it was imported.
+    replies took and gave, and `usage` the same in parts; these are None if not all records were seen.
+    `imported` is when it was imported.
     `summary` is empty if none covers the last prompt.
     """
 
@@ -89,6 +90,7 @@ class Facts:
     summary: str = ""
     messages: int | None = 0
     tokens: int | None = 0
+    usage: Usage | None = field(default_factory=Usage)
     created: float | None = None
     last_active: float | None = None
     notebook: str | None = None
@@ -130,6 +132,8 @@ class Facts:
             self.notebook = seen.notebook or self.notebook
         if self.tokens is not None and seen.usage is not None:
             self.tokens += seen.usage.prompt_tokens + seen.usage.output_tokens
+        if self.usage is not None and seen.usage is not None:
+            self.usage += seen.usage
         if seen.ts is not None:
             self.created = seen.ts if self.created is None else self.created
             self.last_active = seen.ts

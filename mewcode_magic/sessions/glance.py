@@ -30,7 +30,7 @@ def glance(descriptor: int, size: int, session_id: str) -> Facts:
     Raises:
         OSError: the file cannot be read.
     """
-    facts = Facts(dialect_of_id(session_id), messages=None, tokens=None)
+    facts = Facts(dialect_of_id(session_id), messages=None, tokens=None, usage=None)
     head = _see_head(facts, descriptor, size)
     created = time_of_id(session_id) if facts.created is None else facts.created
     _see_tail(facts, descriptor, size, head)

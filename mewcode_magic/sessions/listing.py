@@ -122,11 +122,11 @@ def facts_of(file: SessionFile, *, cached: bool = True) -> Facts:
     try:
         descriptor = os.open(file.path, os.O_RDONLY)
     except OSError:
-        return Facts(dialect_of_id(file.id), messages=None, tokens=None)
+        return Facts(dialect_of_id(file.id), messages=None, tokens=None, usage=None)
     try:
         return glance(descriptor, file.stat.st_size, file.id)
     except OSError:
-        return Facts(dialect_of_id(file.id), messages=None, tokens=None)
+        return Facts(dialect_of_id(file.id), messages=None, tokens=None, usage=None)
     finally:
         os.close(descriptor)
 

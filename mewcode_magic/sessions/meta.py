@@ -1,9 +1,9 @@
 """What the session list shows of one session, and `ID.meta`, the cache of it.
 
 `ID.meta` is JSON with `id`, `title`, `summary`, `message_count`, `total_tokens`, `created_at`, `last_active`
-(ISO 8601 with offset), as the terminal program has it, and of ours `notebook`, `dialect` and `size`, the
-bytes of the JSONL that it speaks of. It can be rebuilt from the JSONL at any time; keys that others added
-are kept.
+(ISO 8601 with offset), as the terminal program has it, and of ours `notebook`, `dialect`, `token_usage`, the
+parts of `total_tokens` by the API's names, and `size`, the bytes of the JSONL that it speaks of. It can be
+rebuilt from the JSONL at any time; keys that others added are kept.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import msgspec
 import orjson
 
 from mewcode_magic.files import storage_errors, write_atomic
+from mewcode_magic.messages import Usage
 from mewcode_magic.sessions.facts import Facts, moment, one_line
 from mewcode_magic.sessions.records import Dialect, dialect_of_id, seconds_of
 
@@ -30,7 +31,8 @@ class SessionInfo(msgspec.Struct, frozen=True):
     """One line of the session list.
 
     `title` is empty for a session without a prompt. Times are aware, in UTC. `messages` and `tokens` are None
-    until all of the file was looked at. `last_active` is the last record of the conversation.
+    until all of the file was looked at; `usage`, the parts of `tokens`, also if nobody recorded them.
+    `last_active` is the last record of the conversation.
     """
 
     id: str
@@ -43,6 +45,7 @@ class SessionInfo(msgspec.Struct, frozen=True):
     tokens: int | None
     notebook: str | None
     dialect: Dialect
+    usage: Usage | None = None
 
 
 class _Meta(msgspec.Struct):
@@ -54,6 +57,7 @@ class _Meta(msgspec.Struct):
     last_active: datetime | None = None
     notebook: str | None = None
     dialect: Dialect | None = None
+    token_usage: Usage | None = None
     size: int | None = None
 
 
@@ -73,6 +77,7 @@ def info_of(session_id: str, path: Path, facts: Facts) -> SessionInfo:
         facts.tokens,
         facts.notebook,
         facts.dialect,
+        facts.usage,
     )
 
 
@@ -97,6 +102,7 @@ def read_meta(path: str, session_id: str, stat: os.stat_result) -> Facts | None:
         summary=one_line(meta.summary or ""),
         messages=meta.message_count,
         tokens=meta.total_tokens,
+        usage=meta.token_usage if meta.total_tokens else Usage(),
         created=None if meta.created_at is None else seconds_of(meta.created_at),
         last_active=None if meta.last_active is None else seconds_of(meta.last_active),
         notebook=meta.notebook,
@@ -122,6 +128,7 @@ def write_meta(path: Path, session_id: str, facts: Facts, stat: os.stat_result) 
         "last_active": (moment(facts.last_active) or written).isoformat(),
         "notebook": facts.notebook,
         "dialect": facts.dialect,
+        "token_usage": None if facts.usage is None else msgspec.to_builtins(facts.usage),
         "size": stat.st_size,
     }
     with storage_errors("write", path):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from mewcode_magic.messages import Block, Message
+from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.quick import role_message, role_result, typed_record
 from mewcode_magic.sessions.records import (
     UNREADABLE,
@@ -25,6 +26,7 @@ from mewcode_magic.sessions.records import (
     text_of,
 )
 from mewcode_magic.sessions.tail import last_boundary
+from mewcode_magic.sessions.trimmed import replacements_in, trimmed_messages
 
 __all__ = ["COMPACTED", "Replay", "read_conversation", "read_replay"]
 
@@ -38,7 +40,7 @@ class Replay:
 
     `compacting`: a boundary takes the place of what stands before it. `skipped` and `mended` count lines.
     `end` is the byte up to which the file was read, `torn` whether its last line has no end. `title` is the
-    last one recorded there.
+    last one recorded there, `trimmed` is what is sent in place of results and images.
     """
 
     dialect: Dialect
@@ -48,6 +50,7 @@ class Replay:
     mended: int = 0
     boundary: bool = False
     title: str | None = None
+    trimmed: dict[str, str] = field(default_factory=dict)
     end: int = 0
     torn: bool = False
     _results: Message | None = None
@@ -110,6 +113,13 @@ class Replay:
             self._add_summary(record, text_of(record.content))
         elif record.kind == "title":
             self.title = text_of(record.content)
+        elif record.kind == "trimmed":
+            self.trimmed |= replacements_in(record.content)
+
+    def repaired(self) -> tuple[list[Message], int]:
+        """Return the messages that a session goes on with, and how many could not be kept."""
+        messages, dropped = repair_chain(self.messages)
+        return trimmed_messages(messages, self.trimmed), dropped
 
     def _add_result(self, result: Result) -> None:
         """Take a result; it joins the ones before it, if nothing was said between."""
@@ -128,6 +138,7 @@ class Replay:
     def _compact(self, boundary: Marker) -> None:
         """Begin again with what a boundary holds in place of all that stands before it."""
         self.messages = []
+        self.trimmed = {}
         self.boundary = True
         self._add_summary(boundary, boundary.content["summary"])
         for value in boundary.content["keep"]:

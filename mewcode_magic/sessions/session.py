@@ -12,6 +12,7 @@ import errno
 import os
 import weakref
 from collections import Counter, deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -19,13 +20,15 @@ import msgspec
 
 from mewcode_magic.errors import SessionError, SessionInUse, StorageError
 from mewcode_magic.files import Lock, private_folder, storage_errors
-from mewcode_magic.messages import Message
+from mewcode_magic.messages import Message, Usage
 from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
 from mewcode_magic.sessions.facts import Facts, one_line, survey
 from mewcode_magic.sessions.meta import write_meta
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_replay
+from mewcode_magic.sessions.result_files import store_result
+from mewcode_magic.sessions.trimmed import trimmed_messages
 
 __all__ = ["Session", "lock_session"]
 
@@ -57,7 +60,8 @@ def lock_session(path: Path) -> Lock:
 class Session:
     """One conversation and its file; `SessionStore` begins and resumes it.
 
-    `messages` is what a request replays. `closed`: nothing can be appended any more.
+    `messages` is what a request replays. The list only grows; whatever else changes it makes another list.
+    `closed`: nothing can be appended any more.
     """
 
     def __init__(self, path: Path, project: Path, facts: Facts) -> None:
@@ -122,6 +126,12 @@ class Session:
         self._count()
         return self._facts.notebook
 
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of all its replies; None if these are not known, as of what another program recorded."""
+        self._count()
+        return self._facts.usage
+
     def append(self, message: Message) -> Message:
         """Record a message and return it as it was recorded: with its time, in Unix seconds.
 
@@ -174,14 +184,15 @@ class Session:
                 return []
             with collection_paused():
                 replay = read_replay(self.path)
-                messages, _ = repair_chain(replay.messages)
+                messages, _ = replay.repaired()
         new = _missing(messages, self.messages)
-        self.messages[:] = messages
+        self.messages = messages
         self._size, self._torn = replay.end, replay.torn
         self._synced = 0
         self._ready = not (self._torn or self._pending)
         self._facts.name = one_line(replay.title or "") or self._facts.name
-        self._facts.messages = self._facts.tokens = None  # counted again at the end of the turn
+        # Counted again at the end of the turn.
+        self._facts.messages = self._facts.tokens = self._facts.usage = None
         return new
 
     def end_turn(self) -> None:
@@ -232,6 +243,35 @@ class Session:
         self._count()
         self._facts.summary = line
         self._mark("summary", line)
+
+    def trim(self, replacements: Mapping[str, str]) -> None:
+        """Record what is sent from now on in place of results and images, and replace them in `messages`.
+
+        The keys are those of `sessions.trimmed`, as they are for the repaired chain.
+
+        Raises:
+            SessionError: the session is closed.
+            StorageError: it cannot be written; then all stays as it is.
+        """
+        self._check_open()
+        self._write_pending()
+        self._pending.append(marker_entry("trimmed", replacements, self._dialect))
+        try:
+            self._write_pending()
+        except StorageError:
+            self._pending.pop()
+            raise
+        self._count()
+        self.messages = trimmed_messages(repair_chain(self.messages)[0], replacements)
+        self._counted = len(self.messages)
+
+    def store_result(self, call_id: str, text: str) -> Path:
+        """Write a result that is too long for the conversation to a file of its own, and return that.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        return store_result(self._project, self.id, call_id, text)
 
     def close(self) -> None:
         """Write what is left and let go of the lock; harmless when closed. Without a record nothing stays.
@@ -322,7 +362,7 @@ class Session:
         for message in self.messages:
             self._pending += entries_of(message, self._dialect)
         self._pending += waiting
-        self.messages.clear()
+        self.messages = []
         self._facts = Facts(self._dialect, name=self._facts.name, notebook=self._facts.notebook)
         self._counted = self._size = self._synced = 0
         self._torn = False

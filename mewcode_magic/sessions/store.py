@@ -8,6 +8,7 @@
     <project>/.mewcode/sessions/ID.lock      held, and names its holder, while the session is open
     <project>/.mewcode/sessions/.search.sqlite  a cache of which words were said where
     <project>/.mewcode/sessions/.trash/      deleted ones, as old as their deletion
+    <project>/.mewcode/session/tool-results/ID/  results that were too long for the conversation
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import orjson
+
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import SessionAmbiguous, SessionInUse, SessionNotFound, StorageError
 from mewcode_magic.files import Lock, shown, storage_errors
 from mewcode_magic.messages import Message
-from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.facts import Facts, moment, one_line, survey
 from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
@@ -41,6 +43,7 @@ from mewcode_magic.sessions.listing import (
 from mewcode_magic.sessions.meta import SessionInfo, info_of, write_meta
 from mewcode_magic.sessions.records import Dialect
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_conversation, read_replay
+from mewcode_magic.sessions.result_files import RESULTS, copy_results, remove_results, results_folder
 from mewcode_magic.sessions.session import Session, lock_session
 from mewcode_magic.sessions.trash import empty_trash, move_if_inactive, move_to_trash
 
@@ -147,8 +150,8 @@ class SessionStore:
         """Move the sessions that were inactive for `max_age_days` to the trash, and return their ids.
 
         None takes `MewCode.session_max_age_days`; 0 does nothing. Open and damaged sessions stay, and the
-        latest one of each notebook. What was in the trash for `MewCode.trash_days` is removed. Only the ends
-        of files are read.
+        latest one of each notebook. What was in the trash for `MewCode.trash_days` is removed, with the
+        results that it kept in files. Only the ends of files are read.
 
         Raises:
             StorageError: something cannot be read, moved or removed.
@@ -163,7 +166,10 @@ class SessionStore:
             if (info.notebook is None or latest[info.notebook] != info.id)
             and move_if_inactive(info.path, now - days * _DAY)
         ]
-        empty_trash(self.folder, now - self._settings.trash_days * _DAY)
+        long_ago = now - self._settings.trash_days * _DAY
+        removed, left = empty_trash(self.folder, long_ago)
+        known = {file.id for file in session_files(self.folder)} | left
+        remove_results(self.project, known=known, gone=removed, before=long_ago)
         return moved
 
     # -- one session -----------------------------------------------------------------------------------
@@ -230,6 +236,8 @@ class SessionStore:
     def fork(self, session_id: str) -> Resumed:
         """Copy a session under a new id and open the copy; the original may be open elsewhere.
 
+        Results that it keeps in files are copied too, and the copy names its own.
+
         Raises:
             SessionNotFound: there is none of this id.
             StorageError: it cannot be read, or the copy not be written.
@@ -241,7 +249,7 @@ class SessionStore:
         lock = lock_session(path)
         try:
             with storage_errors("copy", source):
-                _copy(source, path)
+                _copy(source, path, renames=copy_results(self.project, source.stem, path.stem))
                 title = survey(source).title if facts.messages is None else facts.title
             resumed = self._resume(path.stem, lock)
             if title:
@@ -249,6 +257,7 @@ class SessionStore:
         except BaseException:
             for made in (path, path.with_suffix(".meta"), lock.path):
                 made.unlink(missing_ok=True)
+            shutil.rmtree(results_folder(self.project, path.stem), ignore_errors=True)
             lock.release()
             raise
         return resumed
@@ -335,7 +344,7 @@ class SessionStore:
         path = Path(file.path)
         with storage_errors("read", path), collection_paused():
             replay = read_replay(path)
-            messages, dropped = repair_chain(replay.messages)
+            messages, dropped = replay.repaired()
         last_active = moment(facts_of(file, cached=False).last_active)
         gap = datetime.now(UTC) - last_active if last_active else timedelta()
         report = ResumeReport(
@@ -383,11 +392,16 @@ class SessionStore:
         )
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path, *, renames: bool) -> None:
+    """Copy a session's file; if it `renames`, what names the one's kept results names the other's."""
     with source.open("rb") as reader:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as writer:
-            shutil.copyfileobj(reader, writer, 1 << 20)
+            if renames:
+                old, new = (orjson.dumps(f"{RESULTS.name}/{path.stem}/")[1:-1] for path in (source, target))
+                writer.writelines(line.replace(old, new) for line in reader)
+            else:
+                shutil.copyfileobj(reader, writer, 1 << 20)
             writer.flush()
             os.fsync(writer.fileno())
 

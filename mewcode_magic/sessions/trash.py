@@ -6,6 +6,7 @@ A file in the trash is as old as its deletion.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from mewcode_magic.errors import SessionInUse
@@ -59,22 +60,35 @@ def move_if_inactive(path: Path, since: float) -> bool:
         lock.release()
 
 
-def empty_trash(folder: Path, before: float) -> None:
+def empty_trash(folder: Path, before: float) -> tuple[set[str], set[str]]:
     """Remove what was moved to the trash of a sessions folder before then, in Unix seconds.
+
+    Returns the ids of the sessions that were removed, and of those that are left.
 
     Raises:
         StorageError: something cannot be removed.
     """
     trash = folder / _TRASH
+    removed: set[Path] = set()
+    left: set[Path] = set()
     with storage_errors("empty", trash):
         try:
             with os.scandir(trash) as found:
                 entries = [entry for entry in found if entry.is_file(follow_symlinks=False)]
         except FileNotFoundError:
-            return
+            return set(), set()
         for entry in entries:
+            path = Path(entry.path)
             if entry.stat(follow_symlinks=False).st_mtime < before:
-                Path(entry.path).unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
+                removed.add(path)
+            else:
+                left.add(path)
+    return _ids(removed), _ids(left)
+
+
+def _ids(files: Iterable[Path]) -> set[str]:
+    return {file.stem for file in files if file.suffix == ".jsonl"}
 
 
 def _is_inactive(path: Path, since: float) -> bool:

@@ -67,4 +67,4 @@ class ReadFile:
             context.read[real] = content.state
         # A memory may have been written by hand; the project's files are the agent's work as they are.
         text = mask_credentials(content.text) if is_memory(real, context) else content.text
-        return ToolResult(text, images=content.images)
+        return ToolResult(text, images=content.images, in_file=True)

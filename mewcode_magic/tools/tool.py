@@ -50,6 +50,8 @@ class ToolResult:
     detail: str = ""
     """What the user may want to see besides, such as a diff, in `language`."""
     language: str = ""
+    in_file: bool = False
+    """It was read from a file, and can be again: however long, it is not moved to another one."""
 
 
 class CallStopped(KeyboardInterrupt):

@@ -187,6 +187,7 @@ def _facts(info: SessionInfo) -> list[str]:
         f"started {exactly(info.created)}" if info.created else "",
         f"last active {exactly(info.last_active)}" if info.last_active else "",
         info.notebook or "",
+        info.usage.in_words() if info.usage and info.tokens else "",
         info.summary,
     ]
     return [part for part in parts if part]

@@ -3,8 +3,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from mewcode_magic.app import Mew
+from mewcode_magic.config import MewCode
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore
+from mewcode_magic.messages import Usage
+from mewcode_magic.model import Scripted, ScriptedReply
 from mewcode_magic.render import context_table, found_table, memories_table, sessions_table, status_table
 from mewcode_magic.sessions import Found, SessionInfo
 
@@ -34,6 +37,21 @@ def test_sessions_are_numbered_and_the_open_one_is_marked() -> None:
     assert lines[2].startswith("1  question 1")
     assert "12,345" in lines[2]
     assert lines[3].startswith("2  (open here) question 2")
+
+
+def test_sessions_show_their_tokens_in_parts_where_these_are_known() -> None:
+    infos = [
+        session(1, usage=Usage(1_200, 310, 6_040, 1_234_567)),
+        session(2, usage=Usage(12, 3)),
+        session(3),
+        session(4, tokens=0, usage=Usage()),
+    ]
+    lines = sessions_table(infos).text(160).split("\n")
+    assert "1.24M in (1.23M from cache, 6.04k written to it) · 310 out" in lines[2]
+    assert "12 in · 3 out" in lines[3]
+    assert "12,345" in lines[4]
+    html = sessions_table(infos).html()
+    assert "1,241,807 tokens in (1,234,567 from cache, 6,040 written to it) · 310 out" in html
 
 
 def test_times_are_local(monkeypatch) -> None:
@@ -114,6 +132,23 @@ def test_status_names_model_session_and_usage(project, home) -> None:
     assert "0 in this kernel" in text
     assert list(mew.ask("hello"))
     assert "1 in this kernel, no tokens" in status_table(mew.status()).text()
+    mew.close()
+
+
+def test_status_tells_the_tokens_of_the_session_in_earlier_kernels_too(project, home) -> None:
+    settings = MewCode(extract="off", recall=False)
+    usage = Usage(10, 5, 100, 1_000)
+    replies = [ScriptedReply(["ok"], usage=usage)] * 2
+    mew = Mew(project, home, model=Scripted(replies), settings=settings)
+    list(mew.ask("hello"))
+    session_id = mew.session.id
+    mew.close()
+    mew = Mew(project, home, model=Scripted(replies), settings=settings)
+    mew.resume(session_id)
+    list(mew.ask("again"))
+    text = status_table(mew.status()).text(160)
+    assert "Its tokens  2,220 tokens in (2,000 from cache, 200 written to it) · 10 out" in text
+    assert "1 in this kernel, 1,110 tokens in (1,000 from cache, 100 written to it) · 5 out" in text
     mew.close()
 
 

@@ -94,7 +94,7 @@ def turn():
     yield TextDelta("  ")
     yield ThinkingDelta("hm")
     yield TextDelta("Done.")
-    yield ended("Done.", usage=Usage(1000, 50, 0, 200))
+    yield ended("Done.", usage=Usage(700, 50, 300, 200))
 shown = show_turn(turn(), shell=get_ipython())
 """
 
@@ -113,7 +113,10 @@ def test_each_event_has_its_place_and_data_is_escaped(run) -> None:
     assert "Bash was denied: run rm?" in denied["text/html"]
     assert notice["text/plain"] == "[a <notice> of two lines]"
     assert done["text/markdown"] == "Done."
-    assert closing["text/plain"] == "[a-model · 1,200 tokens in (200 from cache) · 50 out · 1.2 s]"
+    assert (
+        closing["text/plain"]
+        == "[a-model · 1,200 tokens in (200 from cache, 300 written to it) · 50 out · 1.2 s]"
+    )
 
 
 def test_with_nobody_there_everything_is_displayed_once_and_final(run) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from session_files import call, told
 
 from mewcode_magic.messages import Message
-from mewcode_magic.sessions import repair_chain
+from mewcode_magic.sessions import Chain, repair_chain
 from mewcode_magic.sessions.chain import LOST_BEGINNING
 
 
@@ -29,6 +29,31 @@ def test_sound_chain_comes_back_as_it_was() -> None:
     repaired, dropped = repair_chain(chain)
     assert dropped == 0
     assert all(a is b for a, b in zip(repaired, chain, strict=True))
+
+
+def test_what_follows_when_all_calls_are_answered_is_no_part_of_the_answer() -> None:
+    plot = [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a plot"}]}]
+    again = [*result("t1"), {"type": "text", "text": "and then"}]
+    repaired, dropped = repair_chain([user("a"), assistant(call("t1")), user(plot), user(again)])
+    assert (told(repaired), dropped) == (["a", "tool_use:t1", "tool_result:t1", "and then"], 0)
+
+
+def test_chain_is_repaired_as_it_grows_until_calls_wait_for_answers() -> None:
+    chain = Chain()
+    assert told(chain.follow([user("a"), assistant("b")])) == ["a", "b"]
+    assert told(chain.follow([user("c"), assistant(call("t1")), user(result("t1"))])) == [
+        "c",
+        "tool_use:t1",
+        "tool_result:t1",
+    ]
+    assert not chain.open
+    assert told(chain.follow([assistant(call("t1")), user(result("t1"))])) == [
+        "tool_use:t1_2",
+        "tool_result:t1_2",
+    ]
+    assert not chain.open
+    assert chain.follow([assistant(call("t2", "t3")), user(result("t2"))]) == []
+    assert chain.open
 
 
 def test_unanswered_call_at_the_end_is_left_out() -> None:

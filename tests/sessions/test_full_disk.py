@@ -190,3 +190,52 @@ def test_copy_that_does_not_fit_leaves_no_copy(store: SessionStore, project: Pat
     assert out.startswith("failed: cannot copy")
     assert len(store.list()) == 1
     assert len(list(store.folder.glob("*.lock"))) == 1
+
+
+def test_trimming_that_cannot_be_written_changes_nothing(store: SessionStore, project: Path) -> None:
+    out = run(
+        project,
+        """
+        say("first")
+        call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": "t1", "content": "whole"}
+        s.append(Message(role="assistant", content=[call]))
+        s.append(Message(role="user", content=[result]))
+        room(s.path.stat().st_size + 30)
+        try:
+            s.trim({"t1": "less"})
+        except StorageError as error:
+            print("failed:", error)
+        room(None)
+        print(s.messages[2].content[0]["content"])
+        say("second")
+        s.close()
+        """,
+    )
+    assert out.splitlines()[0].startswith("failed: cannot write ")
+    assert out.splitlines()[1:] == ["whole"]
+    (info,) = store.list()
+    last = store.read(info.id).messages
+    assert [m.content for m in last][-1] == "second"
+    assert last[2].tool_results()[0]["content"] == "whole"
+
+
+def test_copy_that_cannot_be_written_leaves_no_results_of_its_own(store: SessionStore, project: Path) -> None:
+    out = run(
+        project,
+        """
+        say("first " + "x" * 100)
+        s.store_result("t1", "kept")
+        s.end_turn()
+        room(50)
+        try:
+            store.fork(s.id)
+        except StorageError as error:
+            print("failed:", error)
+        room(None)
+        s.close()
+        """,
+    )
+    assert out.startswith("failed: cannot copy ")
+    (info,) = store.list()
+    assert [path.name for path in (project / ".mewcode/session/tool-results").iterdir()] == [info.id]

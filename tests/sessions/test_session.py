@@ -174,7 +174,29 @@ def test_end_of_a_turn_writes_the_cache_of_the_list(store: SessionStore) -> None
     assert reply.ts is not None
     assert (meta["id"], meta["title"]) == (session.id, "load sales.csv")
     assert (meta["message_count"], meta["total_tokens"]) == (2, 21)
+    assert meta["token_usage"] == {
+        "input_tokens": 5,
+        "output_tokens": 7,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 9,
+    }
     assert meta["last_active"].endswith("+00:00")
+    session.close()
+
+
+def test_usage_adds_up_over_kernels(store: SessionStore) -> None:
+    session = store.create()
+    assert session.usage == Usage()
+    for _ in range(2):
+        session.append(PROMPT)
+        session.append(REPLY)
+        assert session.usage is not None
+        session.close()
+        session = store.resume(session.id).session
+    session.append(REPLY)
+    assert session.usage == Usage(15, 21, 0, 27)
+    session.end_turn()
+    assert [info.usage for info in store.list()] == [Usage(15, 21, 0, 27)]
     session.close()
 
 

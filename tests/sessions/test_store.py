@@ -15,7 +15,7 @@ from mewcode_magic.errors import (
     SessionNotFound,
     StorageError,
 )
-from mewcode_magic.messages import Message
+from mewcode_magic.messages import Message, Usage
 from mewcode_magic.sessions import SessionStore
 
 PROMPT = Message(role="user", content="load sales.csv")
@@ -192,6 +192,7 @@ def test_counts_are_filled_in_behind(store: SessionStore) -> None:
     info, other = store.list()
     assert (info.title, info.messages, info.tokens) == ("Sales", 4, 20)
     assert (other.title, other.messages, other.tokens) == ("b", 1, 0)
+    assert (info.usage, other.usage) == (Usage(5, 6, 0, 9), Usage())
     assert store.fill_counts() == 0
 
 
@@ -360,6 +361,7 @@ def test_cache_of_the_terminal_program_is_used_and_its_other_keys_are_kept(store
     path = meta(store, json.dumps(TERMINAL), TYPED_ID)
     (info,) = store.list()
     assert (info.title, info.summary, info.messages, info.tokens) == ("From the terminal", "short", 12, 3400)
+    assert info.usage is None, "of which nothing but the sum is known"
     assert info.last_active is not None
     assert info.last_active.isoformat() == "2026-06-18T10:00:00+00:00"
     assert info.dialect == "typed"

@@ -17,7 +17,7 @@ def read(context: ToolContext, path: str, answer: str | None = None, **limits: i
 
 def test_lines_come_with_their_numbers(context: ToolContext, project: Path) -> None:
     (project / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
-    assert read(context, "a.txt") == ToolResult("     1\tone\n     2\ttwo")
+    assert read(context, "a.txt") == ToolResult("     1\tone\n     2\ttwo", in_file=True)
 
 
 def test_offset_and_limit_choose_lines_and_say_that_more_follow(context: ToolContext, project: Path) -> None:

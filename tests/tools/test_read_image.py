@@ -141,7 +141,7 @@ def test_image_that_unfolds_beyond_memory_is_refused(
 
 def test_svg_is_text(context: ToolContext, project: Path) -> None:
     (project / "plot.svg").write_text("<svg></svg>", encoding="utf-8")
-    assert read(context, "plot.svg") == ToolResult("     1\t<svg></svg>")
+    assert read(context, "plot.svg") == ToolResult("     1\t<svg></svg>", in_file=True)
 
 
 def test_other_formats_of_images_are_binary_files(context: ToolContext, project: Path) -> None:

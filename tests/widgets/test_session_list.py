@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mewcode_magic.errors import SessionInUse
-from mewcode_magic.messages import Message
+from mewcode_magic.messages import Message, Usage
 from mewcode_magic.sessions import Session, SessionStore
 from mewcode_magic.widgets import session_list
 
@@ -143,6 +143,20 @@ def test_search_looks_at_title_and_notebook(store, screen, words, found) -> None
     sessions.field("Search sessions").value = words
     assert len(sessions.names()) == found
     assert ("Clear the search" in sessions.text()) == (found == 0)
+
+
+def test_row_on_hover_and_opened_session_tell_the_tokens_in_parts(store, screen) -> None:
+    session = store.create()
+    session.append(Message(role="user", content="hello"))
+    session.append(Message(role="assistant", content="hi", usage=Usage(5, 7, 300, 4_000)))
+    session.close()
+    told = "4,305 tokens in (4,000 from cache, 300 written to it) · 7 out"
+    widget = make(store)
+    (row,) = [w for w in screen(widget).seen() if "mew-row" in w._dom_classes]
+    assert told in row.children[0].tooltip.split("\n")
+    sessions = screen(widget)
+    sessions.press("hello")
+    assert told in sessions.text()
 
 
 def test_opened_session_shows_its_conversation(store, screen) -> None:
