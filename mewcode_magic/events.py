@@ -92,7 +92,8 @@ class ToolStarted:
 class ToolEnded:
     """A call has ended; `result` is the text that the model gets to see.
 
-    `detail` is what the user may want to see besides, such as a diff, in `language`.
+    `detail` is what the user may want to see besides: the code, command or diff, in `language`. `stopped`:
+    the user stopped it.
     """
 
     id: str
@@ -102,6 +103,7 @@ class ToolEnded:
     seconds: float
     detail: str = ""
     language: str = ""
+    stopped: bool = False
 
 
 @dataclass(slots=True)

@@ -193,9 +193,14 @@ def _run_calls(
         except BaseException as error:
             came_to = error.result if isinstance(error, CallStopped) else ToolResult(STOPPED, is_error=True)
             results.append(came_to)
+            if isinstance(error, KeyboardInterrupt):
+                yield _ended(call, came_to, started, stopped=True)
             raise
         results.append(result)
-        seconds = time.monotonic() - started
-        yield ToolEnded(
-            call["id"], call["name"], result.text, result.is_error, seconds, result.detail, result.language
-        )
+        yield _ended(call, result, started)
+
+
+def _ended(call: Block, result: ToolResult, started: float, *, stopped: bool = False) -> ToolEnded:
+    seconds = time.monotonic() - started
+    told = result.text, result.is_error, seconds, result.detail, result.language
+    return ToolEnded(call["id"], call["name"], *told, stopped=stopped)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.events import Recalled, ToolEnded, ToolStarted, TurnEnded
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Extraction, Memory, Saved
 from mewcode_magic.messages import Usage
@@ -17,13 +17,12 @@ from mewcode_magic.render.text import clean, line
 __all__ = [
     "FAINT",
     "NO_TEX",
-    "arguments_of",
     "call_line",
+    "called",
     "closing_line",
     "joined_view",
     "not_inserted",
     "outcome_view",
-    "permission_line",
     "quiet_line",
     "recalled_line",
     "tokens_in_words",
@@ -43,6 +42,8 @@ _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 ARGUMENTS_LIMIT = 100
 RESULT_LIMIT = 4_000
 """Characters of a call's arguments and result that are shown."""
+_WRITTEN = frozenset(["body", "content", "file_text", "insert_text", "new", "new_str", "old", "old_str"])
+"""Arguments that are texts to write; what is opened below the line shows what becomes of them."""
 
 
 def quiet_line(text: str) -> View:
@@ -62,16 +63,11 @@ def recalled_line(event: Recalled) -> View:
     return quiet_line("Recalled: " + ", ".join(memory.slug for memory in event.memories))
 
 
-def permission_line(event: PermissionAsked) -> View:
-    """Return what a call asked leave for without being answered."""
-    return quiet_line(f"{event.tool} was denied: {event.question}")
-
-
 def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: bool = False) -> View:
     """Return a call: name, arguments, how it ended if it has; what it did and its result are to be opened."""
-    name, arguments = line(started.name), arguments_of(started.input)
+    name, arguments = line(started.name), _arguments(started.input)
     state, color = "", FAINT
-    if stopped:
+    if stopped or (ended is not None and ended.stopped):
         state = "stopped"
     elif ended is None:
         state = "running …"
@@ -80,7 +76,7 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     head = f"<b>{escape(name)}</b> {escape(arguments)}".rstrip()
     if state:
         head += f' <span style="color: {color}">{escape(state)}</span>'
-    plain = f"[{name}: {arguments}{f' - {state}' if ended and state else ''}]"
+    plain = f"[{called(started.name, started.input)}{f' - {state}' if ended and state else ''}]"
     if ended is None or not (ended.result.strip() or ended.detail):
         return View(plain, html=f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>')
     inside = code_html(ended.detail, ended.language) if ended.detail else ""
@@ -144,11 +140,27 @@ def _memory(memory: Memory) -> str:
     return f"the {memory.type} memory {memory.name!r}{where}"
 
 
-def arguments_of(input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
-    """Return a call's arguments on one short line: the values that are one, and lists of them."""
-    values = [v for given in input.values() for v in (given if isinstance(given, list) else [given])]
-    shown = [line(str(v), ARGUMENTS_LIMIT) for v in values if isinstance(v, str | int | float) and v != ""]
-    return line(", ".join(shown), ARGUMENTS_LIMIT)
+def called(name: str, input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
+    """Return a call on one short line: the tool's name, and its arguments if it has any."""
+    arguments = _arguments(input)
+    return f"{line(name)}: {arguments}" if arguments else line(name)
+
+
+def _arguments(input: dict[str, Any]) -> str:  # noqa: A002 - as above
+    """Return the arguments that are one value, and lists of them; of each text the first line."""
+    values = [
+        value
+        for name, given in input.items()
+        if name not in _WRITTEN
+        for value in (given if isinstance(given, list) else [given])
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+    ]
+    return line(", ".join(text for text in map(_first_line, values) if text), ARGUMENTS_LIMIT)
+
+
+def _first_line(value: float | str) -> str:
+    first, _, more = str(value).strip().partition("\n")
+    return line(first, ARGUMENTS_LIMIT) + (" …" if more else "")
 
 
 def tokens_in_words(usage: Usage) -> str:

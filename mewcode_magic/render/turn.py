@@ -28,7 +28,6 @@ from mewcode_magic.render.lines import (
     joined_view,
     not_inserted,
     outcome_view,
-    permission_line,
     quiet_line,
     recalled_line,
 )
@@ -124,11 +123,8 @@ class _Shown:
                 self._output.open().show(quiet_line(event.text))
             case Recalled():
                 self._output.open().show(recalled_line(event))
-            case PermissionAsked():
-                if self._asks:
-                    ask(event, self._output)
-                else:
-                    self._output.open().show(permission_line(event))
+            case PermissionAsked() if self._asks:  # else it is denied, and the call's line says so
+                ask(event, self._output)
             case ToolStarted():
                 handle = self._output.open()
                 self._calls[event.id] = event, handle
