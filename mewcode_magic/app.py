@@ -26,7 +26,7 @@ from mewcode_magic.context import (
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import MewCodeError, NoFailure, SessionInUse, SessionNotFound
-from mewcode_magic.events import Event, Model, Notice, TurnEnded
+from mewcode_magic.events import Event, Model, Notice, TurnEnded, passed_on
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, cell_id, notebook_path
 from mewcode_magic.kernel.activity import Activity
@@ -263,13 +263,15 @@ class Mew:
             notebook=self._notebook(),
             cell=cell_id(self._shell),
         )
-        for event in turn:
-            if isinstance(event, TurnEnded):
-                self._turns += 1
-                self._usage += event.usage
-                yield replace(event, extraction=self._after_turn(event, conversation, side))
-            else:
-                yield event
+
+        def counted(event: Event) -> Event:
+            if not isinstance(event, TurnEnded):
+                return event
+            self._turns += 1
+            self._usage += event.usage
+            return replace(event, extraction=self._after_turn(event, conversation, side))
+
+        yield from passed_on(turn, counted)
 
     def _after_turn(
         self, event: TurnEnded, conversation: Conversation, side: Model
@@ -325,15 +327,20 @@ class Mew:
                     return info
         return None
 
-    def _abandon_turn(self) -> None:
-        turn = self._turn
-        if turn is None:
-            return
-        # It runs at this moment in another thread, or in what its own events have set off.
-        if getgeneratorstate(turn) == GEN_RUNNING:
+    def refuse_while_answering(self) -> None:
+        """Refuse what a turn under way does not survive, such as taking the agent away.
+
+        Raises:
+            SessionInUse: a turn runs at this moment in another thread, or in what its own events have set off.
+        """
+        if self._turn is not None and getgeneratorstate(self._turn) == GEN_RUNNING:
             raise SessionInUse("the agent is answering already; ask again when that turn has ended")
-        self._turn = None
-        turn.close()
+
+    def _abandon_turn(self) -> None:
+        self.refuse_while_answering()
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            turn.close()
 
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -28,6 +29,7 @@ __all__ = [
     "ToolEnded",
     "ToolStarted",
     "TurnEnded",
+    "passed_on",
 ]
 
 
@@ -147,6 +149,27 @@ class TurnEnded:
 Event: TypeAlias = (
     TextDelta | ThinkingDelta | Notice | Recalled | ToolStarted | ToolEnded | PermissionAsked | TurnEnded
 )
+
+
+def passed_on(events: Generator[Event], change: Callable[[Event], Event]) -> Generator[Event]:
+    """Yield `change` of each event; what is thrown in reaches `events`, as the user's interrupt must.
+
+    Closed, it closes `events` at once.
+    """
+    thrown: BaseException | None = None
+    with closing(events):
+        while True:
+            try:
+                event = next(events) if thrown is None else events.throw(thrown)
+            except StopIteration:
+                return
+            thrown = None
+            try:
+                yield change(event)
+            except GeneratorExit:
+                raise
+            except BaseException as error:  # noqa: BLE001 - it is raised in `events`, and comes back
+                thrown = error
 
 
 @dataclass(frozen=True, slots=True)

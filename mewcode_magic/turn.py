@@ -8,7 +8,7 @@ session file is valid and the next turn works.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -130,7 +130,7 @@ def run_turn(
     request: Callable[[], Request],
     tools: dict[str, Tool],
     context: ToolContext,
-) -> Iterator[Event]:
+) -> Generator[Event]:
     """Answer the session's last prompt.
 
     `request` builds the request for the session as it then stands. A KeyboardInterrupt is recorded, told by

@@ -34,7 +34,8 @@ def test_question_shows_the_code_whole(kernel: LiveKernel) -> None:
     kernel.script(call("RunPython", code=code), "'Well.'")
     seen = kernel.run("%agent go", answers=["no"])
     assert seen.prompts == ["yes, no, always (RunPython), or what to do instead: "]
-    question = next(data for data in seen.shown() if "waits for you" in data["text/plain"])
+    shown = [content["data"] for content in seen.of("display_data")]
+    question = next(data for data in shown if "waits for you" in data["text/plain"])
     assert question["text/plain"].count("answer = 42") == 1_000
     assert "the end" in question["text/html"]
     assert "the user said no" in kernel.told_text()
@@ -219,6 +220,16 @@ def test_agent_inside_the_agents_code_is_refused_by_a_clear_line(kernel: LiveKer
     kernel.agent_runs("%agent and you?")
     assert kernel.told()["is_error"] is True
     assert "the agent is answering already" in kernel.told_text()
+
+
+@pytest.mark.parametrize("code", ["%unload_ext mewcode", "%reload_ext mewcode", "%unload_ext mewcode_magic"])
+def test_extension_is_not_unloaded_under_the_turn(kernel: LiveKernel, code: str) -> None:
+    seen = kernel.agent_runs(code)
+    assert "That was it." in seen.plain()
+    assert "the agent is answering already" in kernel.told_text()
+    assert kernel.run("%mewcode").status == "ok"
+    kernel.agent_runs("'next'")
+    assert kernel.told_text() == "result:\n'next'"
 
 
 def test_answer_is_not_cleared_by_the_code(kernel: LiveKernel) -> None:
