@@ -331,7 +331,7 @@ class Mew:
         """Refuse what a turn under way does not survive, such as taking the agent away.
 
         Raises:
-            SessionInUse: a turn runs at this moment in another thread, or in what its own events have set off.
+            SessionInUse: a turn runs at this moment, in another thread or in what its events have set off.
         """
         if self._turn is not None and getgeneratorstate(self._turn) == GEN_RUNNING:
             raise SessionInUse("the agent is answering already; ask again when that turn has ended")
