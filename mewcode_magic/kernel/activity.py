@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.kernel.failure import traceback_text
+from mewcode_magic.kernel.failure import traceback_places, traceback_text
 
 __all__ = ["Activity", "Cell", "Figure", "figure_of"]
 
@@ -34,6 +34,8 @@ class Cell:
     result: Any = None
     error: str = ""
     """The traceback as text, or ""."""
+    places: str = ""
+    """The traceback without a value: frames and the exception's type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class Activity:
         cell.number = result.execution_count
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
-            cell.error = traceback_text(error)
+            cell.error, cell.places = traceback_text(error), traceback_places(error)
             self.last_error = cell
         if self.settings.share_activity:
             cell.result = result.result

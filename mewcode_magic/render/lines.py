@@ -75,7 +75,7 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
         state, color = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT), _ERROR
     head = f"<b>{escape(name)}</b> {escape(arguments)}".rstrip()
     if state:
-        head += f' <span style="color: {color}">{escape(state)}</span>'
+        head += f' · <span style="color: {color}">{escape(state)}</span>'
     plain = f"[{called(started.name, started.input)}{f' - {state}' if ended and state else ''}]"
     if ended is None or not (ended.result.strip() or ended.detail):
         return View(plain, html=f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>')

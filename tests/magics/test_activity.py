@@ -112,7 +112,7 @@ def test_activity_can_be_kept_to_oneself(kernel: Kernel) -> None:
 def test_values_are_not_told_where_they_are_not_shared(kernel: Kernel) -> None:
     kernel.run("%config MewCode.share_values = False")
     kernel.run("from random import random as canary\nword = 'can' + 'ary-value'\nword")
-    kernel.run("raise ValueError(word)")
+    kernel.run("raise ValueError(f'several lines\\n  File {word}\\n{word}')")
     kernel.run(FIGURE)
     blocks = kernel.ask("%agent --fix")
     told = "\n".join(str(block) for block in blocks)
