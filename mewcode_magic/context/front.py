@@ -21,6 +21,9 @@ from mewcode_magic.sessions import Resumed, SessionInfo
 
 __all__ = ["Front", "notice_of_summary", "notices_of_resume", "read_front"]
 
+MOST_MISSING = 100
+"""Variables that are named as missing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Front:
@@ -97,9 +100,9 @@ def notices_of_resume(resumed: Resumed, shell: Any) -> list[str]:
         )
     bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
     if missing := missing_names(shell, bound):
-        notices.append(
-            f"These variables of earlier calls do not exist in the present kernel: {', '.join(missing)}."
-        )
+        more = f" and {len(missing) - MOST_MISSING:,} more" if len(missing) > MOST_MISSING else ""
+        names = ", ".join(missing[:MOST_MISSING]) + more
+        notices.append(f"These variables of earlier calls do not exist in the present kernel: {names}.")
     return notices
 
 

@@ -36,6 +36,7 @@ def test_variable_is_attached_once(project: Path, prompt: str) -> None:
     "prompt",
     [
         "mail me@df.org",
+        "jos\u00e9@df",
         "@unknown",
         "@",
         "@ df",
@@ -60,6 +61,38 @@ def test_file_of_the_project_is_attached(project: Path, prompt: str) -> None:
     (told,) = texts(prompt, project)
     assert "data/sales.csv:\n" in told
     assert "month,revenue" in told
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "@df有多少行",
+        "看@df，然后",
+        "（@df）",
+        "@data.csv里的平均值",
+        "@data.csv，谢谢",
+        "「@data.csv」",
+        "比较@data.csv。",
+    ],
+)
+def test_text_that_goes_on_without_a_blank_is_no_part_of_the_name(project: Path, prompt: str) -> None:
+    (project / "data.csv").write_text("a\n1\n", encoding="utf-8")
+    (told,) = texts(prompt, project, df=1)
+    assert told.startswith(
+        ("<system-reminder>\nThe user's variable @df", "<system-reminder>\nThe user's file data.csv")
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["数据.csv", "数据", "naïve.csv", "a@b.csv", "-x.csv", ".hidden", "a b (1).csv", "x'y.csv", "a*.csv"],
+)
+def test_odd_names_are_attached_at_least_in_quotes(project: Path, name: str) -> None:
+    (project / name).write_text("a\n1\n", encoding="utf-8")
+    (told,) = texts(f'see @"{name}" now', project)
+    assert f"The user's file {name}:" in told
+    if name.isidentifier():
+        assert texts(f"@{name}", project, **{name: 1})[0].startswith("<system-reminder>\nThe user's variable")
 
 
 def test_path_counts_from_the_working_directory_first(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

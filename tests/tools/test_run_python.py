@@ -3,9 +3,10 @@
 import base64
 import struct
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from live_kernel import LiveKernel, call
+from live_kernel import LiveKernel, call, live_kernel
 from tool_calls import run_tool
 
 from mewcode_magic.events import Event, PermissionAsked
@@ -298,6 +299,29 @@ def test_await_works_beside_the_kernels_loop_and_is_told(kernel: LiveKernel) -> 
     assert (
         kernel.run("await asyncio.gather(asyncio.sleep(0.01), asyncio.to_thread(print, 'hi'))").status == "ok"
     )
+
+
+def test_loop_is_patched_for_code_that_awaits_alone_and_that_is_told(project: Path, home: Path) -> None:
+    with live_kernel(project) as fresh:
+        fresh.agent_runs(
+            "import asyncio\nasync def f():\n    await asyncio.sleep(0)\nhasattr(asyncio, '_nest_patched')"
+        )
+        assert "result:\nFalse" in fresh.told_text()
+        assert "nest_asyncio2" not in fresh.told_text()
+        fresh.agent_runs("await f()\nhasattr(asyncio, '_nest_patched')")
+        assert "result:\nTrue" in fresh.told_text()
+        assert "asyncio loop was patched by nest_asyncio2" in fresh.told_text()
+
+
+def test_very_many_and_very_long_names_are_told_shortly(kernel: LiveKernel) -> None:
+    kernel.agent_runs("globals().update({f'n{n}': n for n in range(20_000)} | {'x' * 100_000: 1})")
+    assert len(kernel.told_text()) < 3_000
+    assert "and 19,951 more" in kernel.told_text()
+    variables = kernel.value("get_ipython().meta['mewcode_magic'].mew.session.messages[-2].variables")
+    assert [len(names) for names in variables.values()] == [500]
+    kernel.agent_runs("for name in [n for n in globals() if n[0] in 'nx']: del globals()[name]")
+    assert len(kernel.told_text()) < 3_000
+    assert "Deleted: n0, n1," in kernel.told_text()
 
 
 def test_input_is_asked_for_where_somebody_is_there(kernel: LiveKernel) -> None:
