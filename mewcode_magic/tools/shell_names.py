@@ -14,9 +14,9 @@ RUNNERS = _names(
     "dumb-init eatmydata entr env exec fakeroot faketime firejail flock function gdb gosu hatch hyperfine "
     "ionice kubectl ld-linux-aarch64.so.1 ld-linux-x86-64.so.2 ld-linux.so.2 linux32 linux64 ltrace mamba "
     "nice nohup npm npx nsenter numactl parallel perf pipenv pixi pkexec pnpm podman poetry prlimit rlwrap "
-    "rr run0 runuser screen script setarch setpriv setsid ssh start-stop-daemon stdbuf strace su su-exec sudo "
-    "systemd-run taskset time timeout tini tmux torsocks toybox unbuffer unshare uv uvx valgrind watch wsl "
-    "xargs xvfb-run yarn"
+    "rr run0 runuser screen script setarch setpriv setsid ssh start-stop-daemon stdbuf strace su su-exec "
+    "sudo systemd-run taskset time timeout tini tmux torsocks toybox unbuffer unshare uv uvx valgrind watch "
+    "wsl xargs xvfb-run yarn"
 )
 """Commands that run another one, which stands among their words."""
 

@@ -1,5 +1,6 @@
 """`@name` attaches a variable's summary and `@path` a file; all else stays text."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -118,6 +119,14 @@ def test_image_comes_as_an_image(project: Path) -> None:
     Image.new("RGB", (20, 10)).save(project / "plot.png")
     found = blocks("@plot.png", project)
     assert [block["type"] for block in found] == ["text", "image"]
+
+
+def test_notebook_comes_as_its_cells(project: Path) -> None:
+    cell = {"cell_type": "code", "source": "total = 6 * 7", "metadata": {}, "outputs": []}
+    (project / "work.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    (told,) = texts("what does @work.ipynb do?", project)
+    assert "--- cell 1: code" in told
+    assert "total = 6 * 7" in told
 
 
 def test_binary_file_says_why_it_is_not_attached(project: Path) -> None:

@@ -137,6 +137,13 @@ def test_figures_are_sent_scaled_the_latest_four(kernel: Kernel) -> None:
     assert [b for b in kernel.ask() if b["type"] == "image"] == []
 
 
+def test_plots_of_libraries_are_sent_as_pictures(kernel: Kernel) -> None:
+    kernel.run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])")
+    kernel.run("%config InlineBackend.figure_formats = ['svg']\nplt.plot([1, 2])")
+    blocks = kernel.ask()
+    assert [b["source"]["media_type"] for b in blocks if b["type"] == "image"] == ["image/png"]
+
+
 def test_svg_and_damaged_figures_are_no_pictures_and_cost_no_turn(kernel: Kernel) -> None:
     kernel.run("from IPython.display import SVG, display\nSVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')")
     kernel.run("display({'image/png': 'bm90IGEgcG5n'}, raw=True)")
