@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from mewcode_magic.kernel.activity import Cell, Figure
+from mewcode_magic.kernel.activity import VEGA_IN_HTML, Cell, Figure, figure_of
 from mewcode_magic.kernel.figures import MOST_PIXELS, image_block
 
 PLOTLY = "application/vnd.plotly.v1+json"
@@ -38,6 +38,12 @@ MODULES = {
     "kaleido.py": "",
     "vl_convert.py": "from drawing import draw as vegalite_to_png\n",
 }
+
+PAGE = """<div id="altair-viz-1"></div>
+<script type="text/javascript">
+  (function(spec, embedOpt){ let a = {}; (function(){})({not: "JSON"});
+  })({"data": "red", "$schema": "https://vega.github.io/schema/vega-lite/v6.json"}, {"mode": "vega-lite"});
+</script>"""
 
 Install = Callable[..., None]
 
@@ -77,8 +83,9 @@ def picture(mime: str, data: Any) -> Image.Image | None:
         ),
         (ALTAIR, ["vl_convert.py"], {"data": "red"}),
         (ALTAIR, ["vl_convert.py"], '{"data": "red"}'),
+        (VEGA_IN_HTML, ["vl_convert.py"], PAGE),
     ],
-    ids=["plotly", "altair", "text"],
+    ids=["plotly", "altair", "text", "page"],
 )
 def test_figure_of_a_library_is_drawn_where_it_can_be(
     install: Install, mime: str, modules: list[str], data: Any
@@ -92,10 +99,18 @@ def test_figure_of_a_library_is_drawn_where_it_can_be(
     assert drawn.convert("RGB").getpixel((5, 5)) == (255, 0, 0)
 
 
+def test_page_that_draws_a_chart_is_a_figure_and_no_other_page() -> None:
+    figure = figure_of({"text/html": PAGE, "text/plain": "alt.Chart(...)"}, Cell("x"))
+    assert figure is not None
+    assert figure.mime == VEGA_IN_HTML
+    assert figure_of({"text/html": "<table></table>", "text/plain": "a"}, Cell("x")) is None
+
+
 def test_library_that_fails_costs_no_turn(install: Install) -> None:
     install("vl_convert.py")
     assert picture(ALTAIR, {"data": "no color"}) is None
     assert picture(ALTAIR, "no JSON") is None
+    assert picture(VEGA_IN_HTML, "<p>vega.github.io/schema/vega-lite/</p>") is None
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "F"])
