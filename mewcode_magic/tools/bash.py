@@ -23,7 +23,7 @@ from mewcode_magic.tools.shell_rules import covers, meets, offered_rule
 from mewcode_magic.tools.shell_search import Start, possible_commands
 from mewcode_magic.tools.tool import CallStopped, ToolContext, ToolResult, ToolRun, described
 
-__all__ = ["Bash"]
+__all__ = ["Bash", "meeting"]
 
 COMMAND_CHARS = 20_000
 """Characters of a command: what a question shows whole."""
@@ -90,7 +90,7 @@ class Bash:
                 Action(self.name, "run", "", covered_by=partial(covers, words=words))
                 for words in plain_commands(command) or ()
             ),
-            touched_by=_meeting(command),
+            touched_by=meeting(command),
         )
 
     def run(self, arguments: BashArguments, context: ToolContext) -> ToolRun:
@@ -136,7 +136,9 @@ def _checked(command: str) -> str:
     return command
 
 
-def _meeting(command: str) -> Callable[[str], bool]:
+def meeting(command: str) -> Callable[[str], bool]:
+    """Return what tells whether a deny rule's pattern meets any command that a text for the shell may run."""
+
     @cache
     def starts() -> list[Start] | None:
         try:

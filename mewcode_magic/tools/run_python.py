@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import partial
@@ -13,6 +14,7 @@ from mewcode_magic.errors import InvalidArgument
 from mewcode_magic.kernel.failure import traceback_text
 from mewcode_magic.kernel.running import Ran, run_code
 from mewcode_magic.messages import Block, escape_tags
+from mewcode_magic.tools.bash import Bash, meeting
 from mewcode_magic.tools.masking import masked
 from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.tool import CallStopped, ToolContext, ToolResult, ToolRun, described
@@ -27,6 +29,11 @@ MOST_RECORDED = 500
 """Bound names that are recorded, for a kernel in which the session is resumed."""
 NAME_CHARS = 80
 """Characters of a name."""
+_SHELL_LINE = re.compile(
+    r"^[ \t]*+(?:[^\n=!%]++=[ \t]*)?(?:!!?|%(?:sx|system)[ \t])(?P<command>(?:[^\n\\]|\\(?:.|\n))+)",
+    re.MULTILINE,
+)
+_SHELL_CELL = re.compile(r"\s*%%(?:!|(?:bash|script|sh|sx|system)\b)[^\n]*\n(?P<command>.+)", re.DOTALL)
 _WITHHELD = "MewCode.share_values is off: the user sees what the code puts out, and you do not."
 
 
@@ -62,6 +69,8 @@ class RunPython:
     def action(self, arguments: RunPythonArguments, context: ToolContext) -> Action:
         """Return the code; a deny rule's pattern, in which `*` stands for anything, is one of all of it.
 
+        Deny rules for `Bash` meet the commands that stand in it behind `!` or in a cell for the shell.
+
         Raises:
             InvalidArgument: there is no shell, or nothing that can be run.
         """
@@ -82,6 +91,11 @@ class RunPython:
             "python",
             always=self.name,
             touched_by=partial(fnmatchcase, code),
+            contains=tuple(
+                Action(Bash.name, "run", "", touched_by=meeting(found["command"]))
+                for pattern in (_SHELL_LINE, _SHELL_CELL)
+                for found in pattern.finditer(code)
+            ),
         )
 
     def run(self, arguments: RunPythonArguments, context: ToolContext) -> ToolRun:

@@ -53,6 +53,48 @@ def test_deny_rule_meets_the_code_by_a_pattern(context: ToolContext) -> None:
     assert not any(isinstance(event, PermissionAsked) for event in asked)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "!rm x",
+        "  !rm x",
+        "x = 1\nif x:\n    !rm x",
+        "files = !ls; rm x",
+        "!!rm x",
+        "%sx rm x",
+        "%system rm x",
+        "out = %sx rm x",
+        "!a \\\n; rm x",
+        "!{command} x",
+        "!$command x",
+        "%%bash\nls\nrm x",
+        "\n%%bash --out kept\nrm x",
+        "%%sh\nrm x",
+        "%%script bash\nrm x",
+        "%%!\nrm x",
+        "%%sx\nrm x",
+    ],
+)
+def test_deny_rule_for_commands_meets_those_in_code(context: ToolContext, code: str) -> None:
+    context.settings.permission_mode = "auto"
+    tool, shell = RunPython(), replace(context, shell=object())
+    for rule, verdict in (("Bash(rm *)", "no"), ("Bash", "no"), ("Bash(nothing *)", "yes")):
+        context.settings.deny = [rule]
+        action = tool.action(tool.Arguments(code=code), shell)
+        if "command" not in code:  # what is not known may be anything
+            assert context.permissions.decide(action)[0] == verdict, rule
+    context.settings.deny, context.settings.permission_mode = [], "ask"
+    context.settings.allow = ["Bash"]
+    assert context.permissions.decide(tool.action(tool.Arguments(code=code), shell))[0] == "ask"
+
+
+@pytest.mark.parametrize("code", ["a != b", "x = 'rm x'", "# rm x", "y = a % sx", "print('!')", "1"])
+def test_deny_rule_for_commands_leaves_other_code_alone(context: ToolContext, code: str) -> None:
+    context.settings.permission_mode, context.settings.deny = "auto", ["Bash"]
+    tool, shell = RunPython(), replace(context, shell=object())
+    assert context.permissions.decide(tool.action(tool.Arguments(code=code), shell))[0] == "yes"
+
+
 def test_nobody_there_means_denied(kernel: LiveKernel) -> None:
     kernel.run("%config MewCode.permission_mode = 'ask'")
     kernel.script(call("RunPython", code="sneaked = 1"), "'Well.'")
