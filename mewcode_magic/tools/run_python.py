@@ -33,7 +33,7 @@ _SHELL_LINE = re.compile(
     r"^[ \t]*+(?:[^\n=!%]++=[ \t]*)?(?:!!?|%(?:sx|system)[ \t])(?P<command>(?:[^\n\\]|\\(?:.|\n))+)",
     re.MULTILINE,
 )
-_SHELL_CELL = re.compile(r"\s*%%(?:!|(?:bash|script|sh|sx|system)\b)[^\n]*\n(?P<command>.+)", re.DOTALL)
+_SHELL_CELL = re.compile(r"\A\s*+%%(?:!|(?:bash|script|sh|sx|system)\b)[^\n]*\n(?P<command>.+)", re.DOTALL)
 _WITHHELD = "MewCode.share_values is off: the user sees what the code puts out, and you do not."
 
 
