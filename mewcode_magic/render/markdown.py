@@ -34,11 +34,11 @@ _FORMULA_IN_ADDRESS = re.compile(rf"(?:://|www\.)\S*{PLACE}", re.IGNORECASE)
 _PLAIN_LANGUAGE = re.compile(r"[\w+#.-]*", re.ASCII)
 
 _EDGE = re.compile(
-    r"^\x20{0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)$|\n(?:[ \t]*\n)+(?=[^\W\d_])",
+    r"^\x20{0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)$|(?<=\S)\n(?:[ \t]*+\n)++(?=[^\W\d_])",
     re.MULTILINE,
 )
 """A fence, or empty lines before a line that begins with a letter, and so goes on with nothing above it."""
-_DEFINITION = re.compile(r"^\W*\[[^\n]*\]:", re.MULTILINE)
+_DEFINITION = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*+\[[^\]\n]+\]:", re.MULTILINE)
 """What gives an address to links of all the text."""
 
 _PLAIN = re.compile(
