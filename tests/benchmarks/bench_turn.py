@@ -22,8 +22,11 @@ DELTAS = 10_000
 ROUNDS = 5
 TEXTS = {
     "one paragraph": "seven c" * DELTAS,
-    "paragraphs and lists": "Some **bold** words and `code`, then a list:\n\n- one\n- two\n\n"
-    * (DELTAS // 9),
+    "prose, lists, links, code": (
+        "Some **bold** words and `code`, then a list:\n\n- one\n- two\n\n" * 5
+        + "See [the page](https://jupyter.org), where a < b.\n\n```python\ntotal = sum(values)\n```\n\n"
+    )
+    * (DELTAS // 54),
     "one long block of code": "```python\n" + "total = sum(values) + 1\n" * (DELTAS * 7 // 24) + "```\n",
 }
 
