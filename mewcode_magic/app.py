@@ -19,7 +19,7 @@ from mewcode_magic.context import ContextReport, mentioned, notices_of_resume
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import SessionInUse, SessionNotFound
-from mewcode_magic.events import Event, Model, Notice, TurnEnded
+from mewcode_magic.events import Event, Model, Notice, TurnEnded, passed_on
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, notebook_path
 from mewcode_magic.kernel.activity import Activity
@@ -307,13 +307,15 @@ class Mew:
             place=self.place,
         )
         self._recorded[conversation.session.id].asked += 1
-        for event in turn:
-            if isinstance(event, TurnEnded):
-                self._turns += 1
-                self._usage += event.usage
-                yield replace(event, extraction=self._after_turn(event, conversation, side))
-            else:
-                yield event
+
+        def counted(event: Event) -> Event:
+            if not isinstance(event, TurnEnded):
+                return event
+            self._turns += 1
+            self._usage += event.usage
+            return replace(event, extraction=self._after_turn(event, conversation, side))
+
+        yield from passed_on(turn, counted)
 
     def _after_turn(
         self, event: TurnEnded, conversation: Conversation, side: Model
@@ -339,15 +341,20 @@ class Mew:
             wait([extraction], timeout=None if forever else UNNOTICED_SECONDS)
         return extraction
 
-    def _abandon_turn(self) -> None:
-        turn = self._turn
-        if turn is None:
-            return
-        # It runs at this moment in another thread, or in what its own events have set off.
-        if getgeneratorstate(turn) == GEN_RUNNING:
+    def refuse_while_answering(self) -> None:
+        """Refuse what a turn under way does not survive, such as taking the agent away.
+
+        Raises:
+            SessionInUse: a turn runs at this moment, in another thread or in what its events have set off.
+        """
+        if self._turn is not None and getgeneratorstate(self._turn) == GEN_RUNNING:
             raise SessionInUse("the agent is answering already; ask again when that turn has ended")
-        self._turn = None
-        turn.close()
+
+    def _abandon_turn(self) -> None:
+        self.refuse_while_answering()
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            turn.close()
 
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""

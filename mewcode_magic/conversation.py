@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,7 @@ from mewcode_magic.events import (
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    passed_on,
 )
 from mewcode_magic.instructions import ScopedInstructions
 from mewcode_magic.kernel.place import Place
@@ -172,8 +173,10 @@ class Conversation:
                 raise stopped
             return self.request()
 
-        for event in self._turn(model, request):
-            yield replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+        def with_recall(event: Event) -> Event:
+            return replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+
+        yield from passed_on(self._turn(model, request), with_recall)
 
     def _surfaced(self) -> list[Surfaced]:
         """Return the memories that stand in front of the session's prompts."""
@@ -188,20 +191,24 @@ class Conversation:
             with contextlib.suppress(StorageError):  # recording the prompt will tell it
                 self.session.trim(due)
 
-    def _turn(self, model: Model, request: Callable[[], Request]) -> Iterator[Event]:
+    def _turn(self, model: Model, request: Callable[[], Request]) -> Generator[Event]:
         """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""
         session = self.session
         before: dict[str, Memory] = {}
+
+        def noted(event: Event) -> Event:
+            nonlocal before
+            match event:
+                case ToolStarted(name=name) if self._writes_memory(name):
+                    before = self._memory.snapshot()
+                case ToolEnded(name=name) if self._writes_memory(name):
+                    self._front = self.front.learned(before, self._memory.snapshot())
+                case TurnEnded():
+                    session.end_turn()
+            return event
+
         try:
-            for event in run_turn(model, session, request, self._tools, self._context):
-                match event:
-                    case ToolStarted(name=name) if self._writes_memory(name):
-                        before = self._memory.snapshot()
-                    case ToolEnded(name=name) if self._writes_memory(name):
-                        self._front = self.front.learned(before, self._memory.snapshot())
-                    case TurnEnded():
-                        session.end_turn()
-                yield event
+            yield from passed_on(run_turn(model, session, request, self._tools, self._context), noted)
         except BaseException:
             with contextlib.suppress(Exception):  # the first failure is the one to tell
                 session.end_turn()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -30,6 +31,7 @@ __all__ = [
     "ToolStarted",
     "TurnEnded",
     "VariablesMissing",
+    "passed_on",
 ]
 
 
@@ -120,8 +122,9 @@ class ToolStarted:
 class ToolEnded:
     """A call has ended; `result` is the text that the model gets to see.
 
-    `detail` is what the user may want to see besides, such as a diff, in `language`. `images` are the figures
-    of a call in a replayed turn, as blocks; those of one that is run the user sees as it runs.
+    `detail` is what the user may want to see besides: the code, command or diff, in `language`. `images` are
+    the figures of a call in a replayed turn, as blocks; those of one that is run the user sees as it runs.
+    `stopped`: the user stopped it.
     """
 
     id: str
@@ -132,6 +135,7 @@ class ToolEnded:
     detail: str = ""
     language: str = ""
     images: tuple[Block, ...] = ()
+    stopped: bool = False
 
 
 @dataclass(slots=True)
@@ -184,6 +188,27 @@ Event: TypeAlias = (
     | VariablesMissing
     | TurnEnded
 )
+
+
+def passed_on(events: Generator[Event], change: Callable[[Event], Event]) -> Generator[Event]:
+    """Yield `change` of each event; what is thrown in reaches `events`, as the user's interrupt must.
+
+    Closed, it closes `events` at once.
+    """
+    thrown: BaseException | None = None
+    with closing(events):
+        while True:
+            try:
+                event = next(events) if thrown is None else events.throw(thrown)
+            except StopIteration:
+                return
+            thrown = None
+            try:
+                yield change(event)
+            except GeneratorExit:
+                raise
+            except BaseException as error:  # noqa: BLE001 - it is raised in `events`, and comes back
+                thrown = error
 
 
 @dataclass(frozen=True, slots=True)

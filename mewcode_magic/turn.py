@@ -8,7 +8,7 @@ session file is valid and the next turn works.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -131,7 +131,7 @@ def run_turn(
     request: Callable[[], Request],
     tools: dict[str, Tool],
     context: ToolContext,
-) -> Iterator[Event]:
+) -> Generator[Event]:
     """Answer the session's last prompt.
 
     `request` builds the request for the session as it then stands. A KeyboardInterrupt is recorded, told by
@@ -198,12 +198,17 @@ def _run_calls(
         except BaseException as error:
             came_to = error.result if isinstance(error, CallStopped) else ToolResult(STOPPED, is_error=True)
             results.append(_fitting(came_to, call["id"], context, session))
+            if isinstance(error, KeyboardInterrupt):
+                yield _ended(call, came_to, started, stopped=True)
             raise
         results.append(result)
-        seconds = time.monotonic() - started
-        yield ToolEnded(
-            call["id"], call["name"], result.text, result.is_error, seconds, result.detail, result.language
-        )
+        yield _ended(call, result, started)
+
+
+def _ended(call: Block, result: ToolResult, started: float, *, stopped: bool = False) -> ToolEnded:
+    seconds = time.monotonic() - started
+    told = result.text, result.is_error, seconds, result.detail, result.language
+    return ToolEnded(call["id"], call["name"], *told, stopped=stopped)
 
 
 def _fitting(result: ToolResult, call_id: str, context: ToolContext, session: Session) -> ToolResult:

@@ -3,7 +3,7 @@
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +58,7 @@ class LiveKernel:
         *,
         cell: str = "",
         present: bool = True,
-        answers: Sequence[str] = (),
+        answers: Iterable[str] = (),
         interrupt_when: Callable[[Seen], bool] | None = None,
         interrupt_at_input: bool = False,
         timeout: float = 90,
@@ -77,7 +77,7 @@ class LiveKernel:
             if interrupt_when is not None and not pressed and interrupt_when(seen):
                 pressed = True
                 time.sleep(0.2)
-                self._manager.interrupt_kernel()
+                self.interrupt()
 
         def answer(message: dict[str, Any]) -> None:
             seen.prompts.append(message["content"]["prompt"])
@@ -93,6 +93,10 @@ class LiveKernel:
         seen.status = reply["content"]["status"]
         seen.payload = reply["content"].get("payload", [])
         return seen
+
+    def interrupt(self) -> None:
+        """Press the stop button."""
+        self._manager.interrupt_kernel()
 
     def value(self, expression: str) -> Any:
         """Return the value of an expression in the kernel that its repr gives again."""

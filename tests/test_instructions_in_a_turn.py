@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from instruction_files import write
-from mewcode_magic.model.rules.conversation import read_request
 from request_rules import broken_rules
 from session_files import boundary
 
@@ -16,6 +15,7 @@ from mewcode_magic.context import ContextReport
 from mewcode_magic.events import Event, PermissionAsked, Request
 from mewcode_magic.messages import Block
 from mewcode_magic.model import Scripted
+from mewcode_magic.model.rules.conversation import read_request
 
 TOLD = "Instruction files join here"
 

@@ -265,6 +265,15 @@ def test_turn_stops_at_the_limit_of_rounds_and_says_so(turn: Turn) -> None:
     assert len(turn.recorded()) == 7
 
 
+@replies(*[[call("Raising", n)] for n in range(60)])
+def test_fifty_rounds_are_the_most(turn: Turn) -> None:
+    *_, notice, ended = turn.events()
+    assert (ended.stop, ended.rounds) == ("limit", 50)
+    assert "50 rounds" in notice.text
+    assert len(turn.sent) == 50
+    assert len(turn.recorded()) == 101
+
+
 class Cut:
     """A model whose reply reaches the limit of tokens within a call's input."""
 

@@ -75,10 +75,6 @@ def _code(cell: Cell) -> str:
 
 
 def _error(cell: Cell, limit: int, settings: MewCode) -> str:
-    """Return the end of a traceback; its last line can hold a value, and is its type alone where none is."""
-    error = cell.error
-    if not settings.share_values:
-        frames, _, last = error.rpartition("\n")
-        kept = [line for line in frames.splitlines() if line.lstrip().startswith("File ")]
-        error = "\n".join([*kept, last.partition(":")[0]])
+    """Return the end of a traceback."""
+    error = cell.error if settings.share_values else cell.places
     return error if len(error) <= limit else f"…{error[-limit:]}"

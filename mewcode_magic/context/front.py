@@ -24,6 +24,9 @@ __all__ = ["Front", "listed", "notice_of_summary", "notices_of_missing", "notice
 MOST_NAMES = 20
 """Files that are named one by one."""
 
+MOST_MISSING = 100
+"""Variables that are named as missing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Front:
@@ -101,7 +104,8 @@ def notices_of_resume(resumed: Resumed) -> list[str]:
 def notices_of_missing(bound: Iterable[str], shell: Any) -> list[str]:
     """Return what an agent must be told of variables that its calls bound, in a kernel that may be gone."""
     missing = missing_names(shell, bound)
-    names = ", ".join(missing)
+    more = f" and {len(missing) - MOST_MISSING:,} more" if len(missing) > MOST_MISSING else ""
+    names = ", ".join(missing[:MOST_MISSING]) + more
     return (
         [f"These variables of earlier calls do not exist in the present kernel: {names}."] if missing else []
     )

@@ -22,9 +22,14 @@ FILE_CHARS = 50_000
 """Characters of one file that are attached; the agent reads the rest by itself."""
 
 _MENTION = re.compile(
-    r"""(?<![\w@.`/\\])@(?:"(?P<quoted>[^"\n]+)"|(?P<word>[\w~./][^\s,;:!?()\[\]{}<>'"`|*]*))"""
+    r"""
+    (?<! [@.`/\\] ) (?<! [^\W\u3040-\u9fff\uac00-\ud7a3] )   # no address; Chinese has no blanks between words
+    @ (?: "(?P<quoted> [^"\n]+ )"
+      | (?P<word> [\w~./] [^\s,;:!?()\[\]{}<>'"`|*\u3001-\u3011\uff01-\uff0f\uff1a-\uff1f\u201c\u201d]* ) )
+    """,
+    re.VERBOSE,
 )
-_TRAILING = ".,;:!?)]}\N{IDEOGRAPHIC FULL STOP}\N{FULLWIDTH COMMA}"
+_ASCII = re.compile(r"[\x21-\x7e]+")
 
 
 def mentioned(prompt: str, *, shell: Any, project: Path, settings: MewCode) -> list[Block]:
@@ -36,14 +41,23 @@ def mentioned(prompt: str, *, shell: Any, project: Path, settings: MewCode) -> l
     blocks: list[Block] = []
     seen: set[str] = set()
     for match in _MENTION.finditer(prompt):
-        text = match["quoted"] or match["word"].rstrip(_TRAILING)
-        if text in seen or len(seen) == MOST_MENTIONS:
-            continue
-        found = _attached(text, shell, project, settings)
-        if found:
-            seen.add(text)
-            blocks += found
+        for text in _readings(match):
+            if text in seen or len(seen) == MOST_MENTIONS:
+                break
+            if found := _attached(text, shell, project, settings):
+                seen.add(text)
+                blocks += found
+                break
     return blocks
+
+
+def _readings(match: re.Match[str]) -> list[str]:
+    """Return what a mention may mean, the likeliest first: Chinese text goes on without a blank behind it."""
+    if match["quoted"]:
+        return [match["quoted"]]
+    word = match["word"].rstrip(".")
+    start = _ASCII.match(word)
+    return [word] if start is None or start[0] == word else [word, start[0].rstrip(".")]
 
 
 def _attached(text: str, shell: Any, project: Path, settings: MewCode) -> list[Block]:

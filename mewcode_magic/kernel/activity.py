@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.kernel.failure import traceback_text
+from mewcode_magic.kernel.failure import traceback_places, traceback_text
 
-__all__ = ["Activity", "Cell", "Figure", "figure_of"]
+__all__ = ["VEGA_IN_HTML", "Activity", "Cell", "Figure", "figure_of"]
 
 MOST_CELLS = 10
 """Cells that are told, the latest."""
@@ -22,6 +22,10 @@ _OURS = re.compile(
     r"\s*%{1,2}(?:agent|remember|memory|forget|sessions|resume|context|compact|mewcode)\b"
     r"|\s*%(?:re|un)?load_ext\s+mewcode"
 )
+VEGA_IN_HTML = "application/vnd.vegalite+html"
+"""Names a page that draws a Vega-Lite chart: how Altair displays one unless it is told otherwise."""
+_VEGA = "vega.github.io/schema/vega-lite/"
+"""What the specification inside such a page names as its schema."""
 _FIGURES = re.compile(r"image/(?:png|jpeg|gif|webp)|application/vnd\.(?:plotly|vegalite)\b.*")
 
 
@@ -34,6 +38,8 @@ class Cell:
     result: Any = None
     error: str = ""
     """The traceback as text, or ""."""
+    places: str = ""
+    """The traceback without a value: frames and the exception's type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ class Activity:
         cell.number = result.execution_count
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
-            cell.error = traceback_text(error)
+            cell.error, cell.places = traceback_text(error), traceback_places(error)
             self.last_error = cell
         if self.settings.share_activity:
             cell.result = result.result
@@ -119,4 +125,7 @@ class Activity:
 def figure_of(data: Mapping[str, Any], cell: Cell) -> Figure | None:
     """Return the figure among the forms, by MIME type, in which something was displayed."""
     mime = next((kind for kind in data if _FIGURES.fullmatch(kind)), None)
-    return None if mime is None else Figure(cell, mime, data[mime])
+    if mime is not None:
+        return Figure(cell, mime, data[mime])
+    page = data.get("text/html")
+    return Figure(cell, VEGA_IN_HTML, page) if isinstance(page, str) and _VEGA in page else None

@@ -6,7 +6,7 @@ import traceback
 
 from mewcode_magic.errors import MewCodeError
 
-__all__ = ["traceback_text"]
+__all__ = ["traceback_places", "traceback_text"]
 
 TRACEBACK_LINES = 60
 TRACEBACK_CHARS = 6_000
@@ -34,3 +34,14 @@ def traceback_text(error: BaseException) -> str:
         half = TRACEBACK_CHARS // 2
         text = f"{text[:half]}\n… {len(text) - 2 * half:,} characters …\n{text[-half:]}"
     return text
+
+
+def traceback_places(error: BaseException) -> str:
+    """Return where an exception came up, frame by frame, and its type; its message can hold values."""
+    frames = traceback.extract_tb(error.__traceback__)[-TRACEBACK_LINES:]
+    places = [
+        f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+        for frame in frames
+        if "/IPython/core/" not in frame.filename.replace("\\", "/")
+    ]
+    return "\n".join([*places, type(error).__name__])

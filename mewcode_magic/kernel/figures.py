@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib
 import importlib.util
 import io
 import json
+import re
 from typing import Any
 
-from mewcode_magic.kernel.activity import Figure
+from mewcode_magic.kernel.activity import VEGA_IN_HTML, Figure
 from mewcode_magic.messages import Block
 
 __all__ = ["MOST_PIXELS", "image_block"]
@@ -46,9 +48,22 @@ def _picture(figure: Figure) -> bytes | None:
         return drawn
     if "vegalite" in figure.mime and _has("vl_convert"):
         convert = importlib.import_module("vl_convert").vegalite_to_png
-        converted: bytes = convert(_plain(figure.data))
+        chart = _chart_of(figure.data) if figure.mime == VEGA_IN_HTML else _plain(figure.data)
+        converted: bytes = convert(chart)
         return converted
     return None
+
+
+def _chart_of(page: str) -> Any:
+    """Return the specification that a page of Altair gives its script.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for call in re.finditer(r"\}\)\((?=\{)", page):
+        with contextlib.suppress(json.JSONDecodeError):
+            return json.JSONDecoder().raw_decode(page, call.end())[0]
+    raise ValueError("the page calls its script with no chart")
 
 
 def _plain(data: Any) -> Any:

@@ -26,6 +26,8 @@ from mewcode_magic.kernel.variables import is_shell_name
 
 __all__ = ["Ran", "run_code"]
 
+AGAIN_SECONDS = 1.0
+"""Between two interrupts of code whose time is over."""
 LATE_SECONDS = 0.05
 """What is waited for the last output of child processes, which a kernel reads in a thread."""
 
@@ -272,12 +274,12 @@ def _children() -> tuple[float, ...]:
 
 
 class _Deadline:
-    """Interrupts the main thread once some seconds are over; None: never."""
+    """Interrupts the main thread once some seconds are over, and again if that is not heeded; None: never."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._ended = False
+        self._ended = threading.Event()
         self.passed = False
 
     @contextlib.contextmanager
@@ -286,24 +288,23 @@ class _Deadline:
         if self._seconds is None:
             yield
             return
-        timer = threading.Timer(self._seconds, self._pass)
-        timer.daemon = True
-        timer.start()
+        threading.Thread(target=self._watch, args=(self._seconds,), name="deadline", daemon=True).start()
         try:
             yield
         finally:
             with self._lock:
-                self._ended = True
-            timer.cancel()
+                self._ended.set()
 
-    def _pass(self) -> None:
-        with self._lock:
-            if self._ended:
-                return
-            self.passed = True
-            if sys.platform == "win32":
-                import _thread
+    def _watch(self, seconds: float) -> None:
+        while not self._ended.wait(seconds):
+            seconds = AGAIN_SECONDS
+            with self._lock:
+                if self._ended.is_set():
+                    return
+                self.passed = True
+                if sys.platform == "win32":
+                    import _thread
 
-                _thread.interrupt_main()
-            else:
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                    _thread.interrupt_main()
+                else:
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

@@ -48,15 +48,19 @@ def unload(shell: Any) -> None:
     """Take away all that `load` put into `shell`; harmless when nothing is loaded.
 
     Raises:
+        SessionInUse: the agent is answering, perhaps by the very code that unloads; nothing is taken away.
         StorageError: a record could not be written; everything is taken away nevertheless.
     """
+    extension: Extension | None = shell.meta.get(OWN_NAME)
+    if extension is not None:
+        extension.refuse_while_answering()
     loaded = shell.extension_manager.loaded
     loaded.discard(OWN_NAME)
     short = getattr(sys.modules.get(SHORT_NAME), "unload_ipython_extension", None)
     if getattr(short, "__module__", None) == OWN_NAME:
         loaded.discard(SHORT_NAME)
-    extension: Extension | None = shell.meta.pop(OWN_NAME, None)
     if extension is not None:
+        del shell.meta[OWN_NAME]
         extension.remove()
 
 
@@ -99,6 +103,15 @@ class Extension:
 
         return Mew(shell=self._shell, settings=self.settings, activity=self._activity)
 
+    def refuse_while_answering(self) -> None:
+        """Refuse to be removed under a turn that runs.
+
+        Raises:
+            SessionInUse: one does.
+        """
+        if "mew" in vars(self):  # it was needed
+            self.mew.refuse_while_answering()
+
     def remove(self) -> None:
         """Take everything out of the shell, then close the open session.
 
@@ -122,7 +135,7 @@ class Extension:
         self._close()
 
     def _close(self) -> None:
-        if "mew" in vars(self):  # it was needed
+        if "mew" in vars(self):
             self.mew.close()
 
     def _exit(self) -> None:

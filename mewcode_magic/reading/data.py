@@ -7,6 +7,7 @@ may hold the user's data.
 from __future__ import annotations
 
 import re
+import time
 import zipfile
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,6 +22,8 @@ __all__ = ["may_hold_data", "shape"]
 
 JSON_BYTES = 100_000_000
 """Bytes of a JSON file that is parsed to see its shape."""
+COUNTING_SECONDS = 2.0
+"""After which counting a file's lines ends."""
 MOST_COLUMNS = 200
 """Columns of a table that are named."""
 
@@ -84,16 +87,21 @@ def _what(file: BinaryIO, head: bytes, suffix: str) -> list[str]:
     lines = _count_lines(file)
     separator = {".csv": b",", ".tsv": b"\t", ".tab": b"\t"}.get(suffix)
     if separator is None:
-        return ["text", f"{lines:,} lines"]
-    return ["a table in text", f"{lines:,} lines", f"{_count_columns(head, separator):,} columns"]
+        return ["text", lines]
+    return ["a table in text", lines, f"{_count_columns(head, separator):,} columns"]
 
 
-def _count_lines(file: BinaryIO) -> int:
+def _count_lines(file: BinaryIO) -> str:
+    """Return how many lines there are, or that there are more than were counted in time."""
     count, last = 0, b"\n"
+    late = time.monotonic() + COUNTING_SECONDS
     while chunk := file.read(1 << 20):
         count += chunk.count(b"\n")
         last = chunk[-1:]
-    return count + (last != b"\n")
+        if time.monotonic() > late:
+            return f"more than {count:,} lines"
+    count += last != b"\n"
+    return f"{count:,} lines"
 
 
 def _count_columns(head: bytes, separator: bytes) -> int:

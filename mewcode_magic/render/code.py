@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from mewcode_magic.render.text import clean
+from mewcode_magic.render.text import all_seen, clean
 
-__all__ = ["code_html"]
+__all__ = ["code_html", "shortened"]
 
 CODE_LIMIT = 20_000
 """Characters that are shown."""
@@ -20,8 +20,12 @@ _REMOVED = "var(--vscode-gitDecoration-deletedResourceForeground, var(--jp-error
 
 
 def code_html(text: str, language: str = "") -> str:
-    """Return a block of text; the lines of a `diff` have its colours."""
-    lines = shortened(clean(text)).split("\n")
+    """Return a block of text; the lines of a `diff` have its colours.
+
+    Of code in any `language` each character is seen: it may be run.
+    """
+    short = shortened(text)
+    lines = (all_seen(short) if language else clean(short)).split("\n")
     shown = [_diff_line(line) if language == "diff" else escape(line) for line in lines]
     return f'<pre style="{_CODE}">{chr(10).join(shown)}</pre>'
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from mewcode_magic.clock import local
 from mewcode_magic.events import (
     Notice,
-    PermissionAsked,
     Recalled,
     Replayed,
     ToolEnded,
@@ -32,16 +31,15 @@ if TYPE_CHECKING:
 __all__ = [
     "FAINT",
     "NO_TEX",
-    "arguments_of",
     "beside",
     "call_line",
+    "called",
     "closing_line",
     "faint",
     "figure_view",
     "joined_view",
     "not_inserted",
     "outcome_view",
-    "permission_line",
     "quiet_line",
     "recorded_in_words",
     "told",
@@ -61,6 +59,8 @@ _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 ARGUMENTS_LIMIT = 100
 RESULT_LIMIT = 4_000
 """Characters of a call's arguments and result that are shown."""
+_WRITTEN = frozenset(["body", "content", "file_text", "insert_text", "new", "new_str", "old", "old_str"])
+"""Arguments that are texts to write; what is opened below the line shows what becomes of them."""
 
 
 def quiet_line(text: str) -> View:
@@ -115,16 +115,11 @@ def _missing(event: VariablesMissing) -> View:
     )
 
 
-def permission_line(event: PermissionAsked) -> View:
-    """Return what a call asked leave for without being answered."""
-    return quiet_line(f"{event.tool} was denied: {event.question}")
-
-
 def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: bool = False) -> View:
     """Return a call: name, arguments, how it ended if it has; what it did and its result are to be opened."""
-    name, arguments = line(started.name), arguments_of(started.input)
+    name, arguments = line(started.name), _arguments(started.input)
     state, color = "", FAINT
-    if stopped:
+    if stopped or (ended is not None and ended.stopped):
         state = "stopped"
     elif ended is None:
         state = "running …"
@@ -132,14 +127,14 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
         state, color = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT), _ERROR
     head = f"<b>{escape(name)}</b> {escape(arguments)}".rstrip()
     if state:
-        head += f' <span style="color: {color}">{escape(state)}</span>'
-    plain = f"[{name}: {arguments}{f' - {state}' if ended and state else ''}]"
+        head += f' · <span style="color: {color}">{escape(state)}</span>'
+    plain = f"[{called(started.name, started.input)}{f' - {state}' if ended and state else ''}]"
 
     def styled() -> RenderableType:
         said = faint(f"{name} {arguments}".rstrip())
-        return (
-            said.append(f" {state}", style="red" if color == _ERROR else "dim") if ended and state else said
-        )
+        if not (ended and state):
+            return said
+        return said.append(f" · {state}", style="red" if color == _ERROR else "dim")
 
     if ended is None or not (ended.result.strip() or ended.detail):
         html = f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>'
@@ -229,8 +224,24 @@ def _memory(memory: Memory) -> str:
     return f"the {memory.type} memory {memory.name!r}{where}"
 
 
-def arguments_of(input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
-    """Return a call's arguments on one short line: the values that are one, and lists of them."""
-    values = [v for given in input.values() for v in (given if isinstance(given, list) else [given])]
-    shown = [line(str(v), ARGUMENTS_LIMIT) for v in values if isinstance(v, str | int | float) and v != ""]
-    return line(", ".join(shown), ARGUMENTS_LIMIT)
+def called(name: str, input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
+    """Return a call on one short line: the tool's name, and its arguments if it has any."""
+    arguments = _arguments(input)
+    return f"{line(name)}: {arguments}" if arguments else line(name)
+
+
+def _arguments(input: dict[str, Any]) -> str:  # noqa: A002 - as above
+    """Return the arguments that are one value, and lists of them; of each text the first line."""
+    values = [
+        value
+        for name, given in input.items()
+        if name not in _WRITTEN
+        for value in (given if isinstance(given, list) else [given])
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+    ]
+    return line(", ".join(text for text in map(_first_line, values) if text), ARGUMENTS_LIMIT)
+
+
+def _first_line(value: float | str) -> str:
+    first, _, more = str(value).strip().partition("\n")
+    return line(first, ARGUMENTS_LIMIT) + (" …" if more else "")

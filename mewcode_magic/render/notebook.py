@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 import orjson
 
 from mewcode_magic.messages import Block, Message
-from mewcode_magic.render.lines import arguments_of
+from mewcode_magic.render.lines import called
 from mewcode_magic.render.markdown import plain_markdown, safe_markdown
 from mewcode_magic.render.markdown_printer import code_span
 from mewcode_magic.render.pieces import about, code_of, images_of, results_of, text_of_result, title_line
-from mewcode_magic.render.text import clean, line
+from mewcode_magic.render.text import clean
 from mewcode_magic.sessions import SessionInfo
 
 __all__ = ["notebook_of"]
@@ -67,8 +67,8 @@ def _cells(turn: Sequence[Message], results: Mapping[str, Block]) -> list[Cell]:
             if text.strip():
                 outputs.append(_markdown(safe_markdown(text), text))
             for call in message.tool_uses():
-                called = line(f"{call.get('name')}: {arguments_of(call.get('input') or {})}")
-                outputs.append(_markdown(safe_markdown(code_span(called)), f"[{called}]"))
+                said = called(str(call.get("name")), call.get("input") or {})
+                outputs.append(_markdown(safe_markdown(code_span(said)), f"[{said}]"))
                 if call.get("name") == "RunPython":
                     code.append(_code_cell(code_of(call)[0], _ran(results.get(str(call.get("id"))))))
     asked = _code_cell(f"%%agent\n{prompt}", outputs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mewcode_magic.events import PermissionAsked
 from mewcode_magic.render.code import code_html, shortened
 from mewcode_magic.render.lines import NO_TEX, quiet_line, recorded_in_words
-from mewcode_magic.render.text import clean, line
+from mewcode_magic.render.text import all_seen, line
 from mewcode_magic.render.view import Output, View
 from mewcode_magic.sessions import Turn
 
@@ -32,7 +32,8 @@ class Stopped(KeyboardInterrupt):
 def ask(event: PermissionAsked, output: Output) -> None:
     """Show what a call would do, wait for the user's answer, and give it to the call.
 
-    It is typed, not clicked: clicks reach the kernel only after the cell has ended.
+    It is typed, not clicked: clicks reach the kernel only after the cell has ended. In a notebook the answer
+    takes the question's place, since the call's own line shows what it did.
 
     Raises:
         KeyboardInterrupt: the user stopped the turn instead.
@@ -40,10 +41,14 @@ def ask(event: PermissionAsked, output: Output) -> None:
     place = output.open()
     place.show(_question(event))
     choices = ["yes", "no", *([f"always ({line(event.always, 80)})"] if event.always else [])]
-    typed = input(f"{', '.join(choices)}, or what to do instead: ")
-    answer = _answer(typed.strip(), event)
-    event.reply(answer)
-    output.open().show(quiet_line(f"{event.tool}: {answer if answer in ('yes', 'no', 'always') else typed}"))
+    told = "not answered"
+    try:
+        typed = input(f"{', '.join(choices)}, or what to do instead: ")
+        answer = _answer(typed.strip(), event)
+        event.reply(answer)
+        told = answer if answer in ("yes", "no", "always") else typed
+    finally:
+        place.show(quiet_line(f"{event.tool}: {told}"))
 
 
 def prefers_recorded(turn: Turn) -> bool:
@@ -70,8 +75,11 @@ def _answer(typed: str, event: PermissionAsked) -> str:
 
 
 def _question(event: PermissionAsked) -> View:
-    """Return the question with the whole of what would be done; in the notebook it stays."""
-    asked, code = line(event.question), shortened(clean(event.detail))
+    """Return the question with the whole of what would be done, and nothing in it that cannot be seen."""
+    asked, detail = line(event.question), shortened(event.detail)
+    seen = all_seen(detail)
+    if len(seen) > len(detail):  # an escape is longer than its character
+        asked += r" (what cannot be seen in it stands as \u…)"
     html = code_html(event.detail, event.language) if event.detail else ""
     head = f"<b>{escape(event.tool)} waits for you:</b> {escape(asked)}"
 
@@ -83,7 +91,7 @@ def _question(event: PermissionAsked) -> View:
     return View(
         f"[{event.tool} waits for you: {asked}]",
         html=f'<div class="{NO_TEX}">{head}{html}</div>',
-        code=code,
+        code=seen,
         language=event.language,
         styled=styled,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["clean", "cut", "fit", "line", "width"]
+__all__ = ["all_seen", "clean", "cut", "fit", "line", "width"]
 
 _CONTROLS = {
     code: chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"  # noqa: PLR2004
@@ -17,12 +17,30 @@ _CONTROLS = {
 _REORDERING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}")
 """Characters that show the rest of a line in another order than it has; a name must not be able to."""
 
+_BLANK_LETTERS = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+"""What is printable and shows nothing: fillers, and selectors of variants, which can carry a text."""
+
 _LINE_ENDS = re.compile(r"\r\n?")
 
 
 def clean(text: str) -> str:
     """Return `text` with Unix line ends and without control characters, which a terminal would obey."""
     return _LINE_ENDS.sub("\n", text).translate(_CONTROLS)
+
+
+def all_seen(text: str) -> str:
+    r"""Return `text` with an escape, such as `\u202e`, for what shows nothing or reorders other characters.
+
+    For what the user is asked to allow. Line ends, tabs and blanks stay; those that only look like a blank do
+    not.
+    """
+    text = _LINE_ENDS.sub("\n", text)
+    return "".join(
+        c if c in "\n\t" or (c.isprintable() and c not in _BLANK_LETTERS) else ascii(c)[1:-1] for c in text
+    )
 
 
 def line(text: str, limit: int = 0) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from mewcode_magic.clock import local
 from mewcode_magic.messages import Block, Message
-from mewcode_magic.render.lines import arguments_of
+from mewcode_magic.render.lines import called
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.markdown_printer import code_span, fenced
 from mewcode_magic.render.text import clean, line
@@ -79,9 +79,9 @@ def who_said(message: Message) -> str:
 
 
 def _call(block: Block, failures: dict[str, str]) -> str:
-    called = f"{line(str(block.get('name')))}: {arguments_of(block.get('input') or {})}"
+    told = called(str(block.get("name")), block.get("input") or {})
     failure = failures.get(str(block.get("id")))
-    return called if failure is None else f"{called} - failed: {line(failure, 100)}"
+    return told if failure is None else f"{told} - failed: {line(failure, 100)}"
 
 
 def _result_text(result: Block) -> str:
@@ -96,12 +96,12 @@ def _shortened(text: str) -> str:
 
 def _plain(part: _Part) -> str:
     if part.kind == "calls":
-        return "\n".join(f"[{called}]" for called in part.text.split("\n"))
+        return "\n".join(f"[{call}]" for call in part.text.split("\n"))
     return f"{part.who}\n{part.text}"
 
 
 def _markdown(part: _Part) -> str:
     if part.kind == "calls":
-        return safe_markdown("\n".join(f"- {code_span(called)}" for called in part.text.split("\n")))
+        return safe_markdown("\n".join(f"- {code_span(call)}" for call in part.text.split("\n")))
     text = fenced(part.text) if part.kind == "prompt" else part.text
     return f"{safe_markdown(f'**{part.who}**')}\n\n{safe_markdown(text)}"

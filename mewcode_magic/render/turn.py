@@ -32,7 +32,6 @@ from mewcode_magic.render.lines import (
     joined_view,
     not_inserted,
     outcome_view,
-    permission_line,
 )
 from mewcode_magic.render.question import Stopped, ask
 from mewcode_magic.render.view import Handle, Output, Stretch, View
@@ -127,11 +126,8 @@ class _Shown:
             case Notice() | Recalled() | Replayed() | VariablesMissing():
                 self._replayed = self._replayed or isinstance(event, Replayed)
                 self._output.open().show(beside(event))
-            case PermissionAsked():
-                if self._asks:
-                    ask(event, self._output)
-                else:
-                    self._output.open().show(permission_line(event))
+            case PermissionAsked() if self._asks:  # else it is denied, and the call's line says so
+                ask(event, self._output)
             case ToolStarted():
                 handle = self._output.open()
                 self._calls[event.id] = event, handle

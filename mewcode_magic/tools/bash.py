@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import signal
@@ -24,7 +23,10 @@ from mewcode_magic.tools.shell_rules import covers, meets, offered_rule
 from mewcode_magic.tools.shell_search import Start, possible_commands
 from mewcode_magic.tools.tool import CallStopped, ToolContext, ToolResult, ToolRun, described
 
-__all__ = ["Bash"]
+__all__ = ["Bash", "meeting"]
+
+COMMAND_CHARS = 20_000
+"""Characters of a command: what a question shows whole."""
 
 _WITHHELD = (*KEYS, "CLICOLOR_FORCE", "FORCE_COLOR", "MPLBACKEND")
 """Not passed on: the keys, and what is meant for a notebook's own output."""
@@ -88,7 +90,7 @@ class Bash:
                 Action(self.name, "run", "", covered_by=partial(covers, words=words))
                 for words in plain_commands(command) or ()
             ),
-            touched_by=_meeting(command),
+            touched_by=meeting(command),
         )
 
     def run(self, arguments: BashArguments, context: ToolContext) -> ToolRun:
@@ -96,7 +98,7 @@ class Bash:
 
         Raises:
             CallStopped: the user stopped it; the result holds what it had printed.
-            InvalidArgument: there is no shell, or the command is too long for it.
+            InvalidArgument: there is no shell, or none can be started.
             StorageError: the project's folder is gone.
         """
         yield from ()  # nothing but the result is to be seen
@@ -113,8 +115,7 @@ class Bash:
                 limit=settings.bash_output_chars,
             )
         except OSError as error:
-            why = "it is too long; put it into a file" if error.errno == errno.E2BIG else reason(error)
-            raise InvalidArgument(f"the command cannot be run: {why}") from error
+            raise InvalidArgument(f"the command cannot be run: {reason(error)}") from error
         result = _result(ended, seconds, share_values=settings.share_values)
         if ended.stopped == "user":
             raise CallStopped(result)
@@ -130,10 +131,14 @@ def _checked(command: str) -> str:
         raise InvalidArgument("the command holds half of a character; write it anew") from error
     if "\0" in command:
         raise InvalidArgument("a command cannot hold a NUL character")
+    if len(command) > COMMAND_CHARS:
+        raise InvalidArgument(f"the command is longer than {COMMAND_CHARS:,} characters; put it into a file")
     return command
 
 
-def _meeting(command: str) -> Callable[[str], bool]:
+def meeting(command: str) -> Callable[[str], bool]:
+    """Return what tells whether a deny rule's pattern meets any command that a text for the shell may run."""
+
     @cache
     def starts() -> list[Start] | None:
         try:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from mewcode_magic.errors import MewCodeError
+from mewcode_magic.errors import MewCodeError, one_line
 from mewcode_magic.events import Event, PermissionAsked
 from mewcode_magic.messages import Block
 from mewcode_magic.tools.joining import with_instructions
-from mewcode_magic.tools.permissions import Action, Permissions
-from mewcode_magic.tools.tool import Tool, ToolContext, ToolResult, ToolRun
+from mewcode_magic.tools.permissions import Action
+from mewcode_magic.tools.tool import CallStopped, Tool, ToolContext, ToolResult, ToolRun
 
 __all__ = ["run_call"]
+
+
+CHANGED = "not done: files changed while the user was asked, and it would do something else now; look again"
+"""What was allowed is what was shown, and nothing else."""
 
 
 def run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> ToolRun:
@@ -21,35 +27,62 @@ def run_call(call: Block, tools: dict[str, Tool], context: ToolContext) -> ToolR
     tool = tools.get(call["name"])
     if tool is None:
         names = ", ".join(tools)
-        return ToolResult(f"there is no tool {call['name']!r}; there are: {names}", is_error=True)
+        return ToolResult(f"there is no tool {one_line(call['name'])!r}; there are: {names}", is_error=True)
     try:
         arguments = msgspec.convert(call["input"], tool.Arguments)
     except msgspec.ValidationError as error:
-        return ToolResult(f"the arguments do not fit: {error}", is_error=True)
+        return ToolResult(f"the arguments do not fit: {one_line(str(error))}", is_error=True)
+    action: Action | None = None
     try:
         action = tool.action(arguments, context)
-        if action is not None and (refusal := (yield from _refusal_of(action, context.permissions))):
-            return ToolResult(refusal, is_error=True)
-        result = yield from tool.run(arguments, context)
-        if action is None or action.path is None:
-            return result
-        return (yield from with_instructions(result, action.path, context))
+        if action is not None and (refusal := (yield from _refusal_of(action, tool, arguments, context))):
+            result = ToolResult(refusal, is_error=True)
+        else:
+            result = yield from tool.run(arguments, context)
+            if action is not None and action.path is not None:
+                result = yield from with_instructions(result, action.path, context)
+    except CallStopped as stopped:
+        stopped.result = _with_detail(stopped.result, action)
+        raise
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
     except MewCodeError as error:
-        return ToolResult(str(error), is_error=True)
-    except Exception as error:  # noqa: BLE001 - a fault in a tool must not take the turn down
-        return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", is_error=True)
+        result = ToolResult(str(error), is_error=True)
+    except BaseException as error:  # noqa: BLE001 - a fault in a tool must not take the turn down
+        result = ToolResult(f"{tool.name} failed: {_told(error)}", is_error=True)
+    return _with_detail(result, action)
 
 
-def _refusal_of(action: Action, permissions: Permissions) -> Generator[Event, None, str]:
-    """Return why an action may not be done, having asked the user where that is needed; "" if it may."""
-    verdict, why = permissions.decide(action)
+def _with_detail(result: ToolResult, action: Action | None) -> ToolResult:
+    """Return the result with the code, command or diff that it came of, done or not."""
+    if action is None or result.detail:
+        return result
+    return replace(result, detail=action.detail, language=action.language)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return one_line(f"{type(error).__name__}: {error}")
+    except Exception:  # noqa: BLE001 - an exception's own text can fail
+        return type(error).__name__
+
+
+def _refusal_of(
+    action: Action, tool: Tool, arguments: Any, context: ToolContext
+) -> Generator[Event, None, str]:
+    """Return why an action may not be done, having asked the user where that is needed; "" if it may.
+
+    Raises:
+        MewCodeError: it cannot be done any more, once the user was asked.
+    """
+    verdict, why = context.permissions.decide(action)
     if verdict != "ask":
         return f"not allowed: {why}" if verdict == "no" else ""
     asked = PermissionAsked(action.tool, action.question, action.detail, action.language, action.always)
     yield asked
     match asked.answer:
         case "always" if action.always:
-            permissions.allow(action.always)
+            context.permissions.allow(action.always)
         case "yes":
             pass
         case None:
@@ -58,4 +91,10 @@ def _refusal_of(action: Action, permissions: Permissions) -> Generator[Event, No
             return "not allowed: the user said no"
         case sentence:
             return f"not done; the user says instead: {sentence}"
-    return ""
+    now = tool.action(arguments, context)
+    return "" if now is not None and _seen_of(now) == _seen_of(action) else CHANGED
+
+
+def _seen_of(action: Action) -> tuple[str, str, str]:
+    """Return what the user decides by."""
+    return action.question, action.detail, action.always

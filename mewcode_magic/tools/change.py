@@ -16,7 +16,7 @@ from typing import Literal
 import orjson
 
 from mewcode_magic.errors import InvalidArgument, StorageError
-from mewcode_magic.files import state_of, storage_errors, write_atomic
+from mewcode_magic.files import shown, state_of, storage_errors, write_atomic
 from mewcode_magic.reading import opened
 from mewcode_magic.tools.diff import unified_diff
 from mewcode_magic.tools.paths import file_action, is_inside, is_memory, named, real_path
@@ -58,8 +58,10 @@ class Change:
         """Write the file, and note its new state as known to the agent.
 
         Raises:
-            StorageError: it cannot be written; what stood there stands.
+            StorageError: it cannot be written, or its path leads elsewhere by now; what stood there stands.
         """
+        if os.path.realpath(self.real) != str(self.real):
+            raise StorageError(f"a link has taken the place of {shown(self.real)}; read it again")
         with storage_errors("write", self.real):
             self.real.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(self.real, self.after, mode=0o666 & ~_umask())

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from mewcode_magic.credentials import mask_credentials
+from mewcode_magic.errors import one_line
 from mewcode_magic.kernel.describe import describe
 from mewcode_magic.kernel.variables import list_variables
 from mewcode_magic.messages import escape_tags
@@ -66,7 +67,7 @@ class Inspect:
             shown = describe(shell.user_ns[name], name=name, share_values=context.settings.share_values)
             described_ones.append(escape_tags(mask_credentials(shown)))
         if missing:
-            described_ones.append(f"There is no variable {', '.join(missing)}.")
+            described_ones.append(escape_tags(one_line(f"There is no variable {', '.join(missing)}.")))
         return ToolResult("\n\n".join(described_ones), is_error=len(missing) == len(described_ones) == 1)
 
 

@@ -54,6 +54,8 @@ class Action:
     """Whether a deny rule of this pattern meets any part of it."""
     denied_as: tuple[str, ...] = ()
     """The other tools whose deny rules hold for it too: what `ReadFile` may not read, `Grep` may not show."""
+    contains: tuple[Action, ...] = ()
+    """What it does in the way of another tool, whose deny rules meet it: the shell commands in code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ class _Rule:
 
     def touches(self, action: Action) -> bool:
         tools = (action.tool, *action.denied_as)
-        return self.tool in tools and (self.pattern is None or action.touched_by(self.pattern))
+        meets = self.tool in tools and (self.pattern is None or action.touched_by(self.pattern))
+        return meets or any(self.touches(inner) for inner in action.contains)
 
 
 class Permissions:

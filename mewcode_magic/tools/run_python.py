@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Annotated, Any
@@ -12,6 +14,7 @@ from mewcode_magic.errors import InvalidArgument
 from mewcode_magic.kernel.failure import traceback_text
 from mewcode_magic.kernel.running import Ran, run_code
 from mewcode_magic.messages import Block, escape_tags
+from mewcode_magic.tools.bash import Bash, meeting
 from mewcode_magic.tools.masking import masked
 from mewcode_magic.tools.permissions import Action
 from mewcode_magic.tools.tool import CallStopped, ToolContext, ToolResult, ToolRun, described
@@ -21,7 +24,16 @@ __all__ = ["RunPython"]
 CODE_CHARS = 20_000
 """Characters of code: what a question shows whole."""
 MOST_NAMED = 50
-"""Names whose type and size are told."""
+"""Names that are told as bound or deleted."""
+MOST_RECORDED = 500
+"""Bound names that are recorded, for a kernel in which the session is resumed."""
+NAME_CHARS = 80
+"""Characters of a name."""
+_SHELL_LINE = re.compile(
+    r"^[ \t]*+(?:[^\n=!%]++=[ \t]*)?(?:!!?|%(?:sx|system)[ \t])(?P<command>(?:[^\n\\]|\\(?:.|\n))+)",
+    re.MULTILINE,
+)
+_SHELL_CELL = re.compile(r"\A\s*+%%(?:!|(?:bash|script|sh|sx|system)\b)[^\n]*\n(?P<command>.+)", re.DOTALL)
 _WITHHELD = "MewCode.share_values is off: the user sees what the code puts out, and you do not."
 
 
@@ -57,6 +69,8 @@ class RunPython:
     def action(self, arguments: RunPythonArguments, context: ToolContext) -> Action:
         """Return the code; a deny rule's pattern, in which `*` stands for anything, is one of all of it.
 
+        Deny rules for `Bash` meet the commands that stand in it behind `!` or in a cell for the shell.
+
         Raises:
             InvalidArgument: there is no shell, or nothing that can be run.
         """
@@ -77,6 +91,11 @@ class RunPython:
             "python",
             always=self.name,
             touched_by=partial(fnmatchcase, code),
+            contains=tuple(
+                Action(Bash.name, "run", "", touched_by=meeting(found["command"]))
+                for pattern in (_SHELL_LINE, _SHELL_CELL)
+                for found in pattern.finditer(code)
+            ),
         )
 
     def run(self, arguments: RunPythonArguments, context: ToolContext) -> ToolRun:
@@ -96,14 +115,13 @@ class RunPython:
             images = _images(ran)
             left_out = ran.figures_left_out + len(ran.figures) - len(images)
             parts.append(f"({left_out} more figures are not attached)" if left_out else "")
-        parts += [_bound(shell, ran.bound), f"Deleted: {', '.join(ran.deleted)}" if ran.deleted else ""]
-        parts += ran.notes
+        parts += [_named("Bound", ran.bound, shell.user_ns), _named("Deleted", ran.deleted, {}), *ran.notes]
         text = "\n".join(part for part in parts if part)
         result = ToolResult(
             text or ("The figures are attached." if images else "Done; it put out nothing."),
             is_error=ran.error is not None or bool(ran.stopped),
             images=tuple(images),
-            variables=tuple(ran.bound),
+            variables=tuple(name for name in ran.bound if len(name) <= NAME_CHARS)[:MOST_RECORDED],
             detail=arguments.code,
             language="python",
         )
@@ -149,11 +167,16 @@ def _images(ran: Ran) -> list[Block]:
     return [block for figure in ran.figures if (block := image_block(figure)) is not None]
 
 
-def _bound(shell: Any, names: list[str]) -> str:
+def _named(what: str, names: list[str], namespace: Mapping[str, Any]) -> str:
+    """Return names in one line, with type and size where they stand for something."""
     if not names:
         return ""
     from mewcode_magic.kernel.describe.sizes import kind
+    from mewcode_magic.kernel.describe.words import cut
 
-    told = [f"{name} ({kind(shell.user_ns[name])})" for name in names[:MOST_NAMED]]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"Bound: {', '.join(told)}{more}"
+    told = [
+        f"{cut(name, NAME_CHARS)} ({kind(namespace[name])})" if name in namespace else cut(name, NAME_CHARS)
+        for name in names[:MOST_NAMED]
+    ]
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return f"{what}: {', '.join(told)}{more}"

@@ -10,15 +10,18 @@ def _names(text: str) -> frozenset[str]:
 
 
 RUNNERS = _names(
-    "builtin busybox caffeinate chroot chrt command conda coproc docker doas entr env exec firejail flock "
-    "function gdb hatch ionice kubectl ltrace mamba nice nohup npm npx nsenter parallel pipenv pixi pnpm "
-    "podman poetry prlimit rlwrap runuser script setarch setpriv setsid ssh stdbuf strace su sudo "
-    "systemd-run taskset time timeout torsocks toybox unbuffer unshare uv uvx watch wsl xargs xvfb-run yarn"
+    "builtin busybox caffeinate chronic chroot chrt command conda coproc dbus-run-session docker doas "
+    "dumb-init eatmydata entr env exec fakeroot faketime firejail flock function gdb gosu hatch hyperfine "
+    "ionice kubectl ld-linux-aarch64.so.1 ld-linux-x86-64.so.2 ld-linux.so.2 linux32 linux64 ltrace mamba "
+    "nice nohup npm npx nsenter numactl parallel perf pipenv pixi pkexec pnpm podman poetry prlimit rlwrap "
+    "rr run0 runuser screen script setarch setpriv setsid ssh start-stop-daemon stdbuf strace su su-exec "
+    "sudo systemd-run taskset time timeout tini tmux torsocks toybox unbuffer unshare uv uvx valgrind watch "
+    "wsl xargs xvfb-run yarn"
 )
 """Commands that run another one, which stands among their words."""
 
 SHELLS = _names("ash bash csh dash fish ksh mksh rbash sh tcsh zsh")
-READERS = SHELLS | _names(". eval flock parallel script source ssh su trap watch")
+READERS = SHELLS | _names(". eval flock hyperfine parallel screen script source ssh su tmux trap watch")
 """Commands that read a word as a text for the shell."""
 
 BY_SUBCOMMAND = _names(

@@ -23,8 +23,9 @@ Start: TypeAlias = tuple[list[str], int]
 _KEYWORDS = frozenset(
     ["if", "then", "else", "elif", "while", "until", "do", "done", "fi", "esac", "!", "{", "}", "in"]
 )
-_UNREADABLE = frozenset(["case", "alias"])
-"""Patterns of `case` end with a bracket that opens nowhere; an alias may stand for anything."""
+_UNREADABLE = frozenset(["case", "alias", "at", "batch"])
+"""Patterns of `case` end with a bracket that opens nowhere; an alias may stand for anything; `at` reads its
+commands from its input."""
 _EXEC = frozenset(["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"])
 """Options of `find` and `fd` behind which a command stands."""
 

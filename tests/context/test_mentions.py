@@ -1,5 +1,6 @@
 """`@name` attaches a variable's summary and `@path` a file; all else stays text."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,6 +37,7 @@ def test_variable_is_attached_once(project: Path, prompt: str) -> None:
     "prompt",
     [
         "mail me@df.org",
+        "jos\u00e9@df",
         "@unknown",
         "@",
         "@ df",
@@ -62,6 +64,38 @@ def test_file_of_the_project_is_attached(project: Path, prompt: str) -> None:
     assert "month,revenue" in told
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "@df有多少行",
+        "看@df，然后",
+        "（@df）",
+        "@data.csv里的平均值",
+        "@data.csv，谢谢",
+        "「@data.csv」",
+        "比较@data.csv。",
+    ],
+)
+def test_text_that_goes_on_without_a_blank_is_no_part_of_the_name(project: Path, prompt: str) -> None:
+    (project / "data.csv").write_text("a\n1\n", encoding="utf-8")
+    (told,) = texts(prompt, project, df=1)
+    assert told.startswith(
+        ("<system-reminder>\nThe user's variable @df", "<system-reminder>\nThe user's file data.csv")
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["数据.csv", "数据", "naïve.csv", "a@b.csv", "-x.csv", ".hidden", "a b (1).csv", "x'y.csv", "a*.csv"],
+)
+def test_odd_names_are_attached_at_least_in_quotes(project: Path, name: str) -> None:
+    (project / name).write_text("a\n1\n", encoding="utf-8")
+    (told,) = texts(f'see @"{name}" now', project)
+    assert f"The user's file {name}:" in told
+    if name.isidentifier():
+        assert texts(f"@{name}", project, **{name: 1})[0].startswith("<system-reminder>\nThe user's variable")
+
+
 def test_path_counts_from_the_working_directory_first(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "sub").mkdir()
     (project / "a.txt").write_text("of the project", encoding="utf-8")
@@ -85,6 +119,14 @@ def test_image_comes_as_an_image(project: Path) -> None:
     Image.new("RGB", (20, 10)).save(project / "plot.png")
     found = blocks("@plot.png", project)
     assert [block["type"] for block in found] == ["text", "image"]
+
+
+def test_notebook_comes_as_its_cells(project: Path) -> None:
+    cell = {"cell_type": "code", "source": "total = 6 * 7", "metadata": {}, "outputs": []}
+    (project / "work.ipynb").write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    (told,) = texts("what does @work.ipynb do?", project)
+    assert "--- cell 1: code" in told
+    assert "total = 6 * 7" in told
 
 
 def test_binary_file_says_why_it_is_not_attached(project: Path) -> None:

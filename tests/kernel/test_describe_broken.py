@@ -1,6 +1,8 @@
 """Objects whose own code raises, never ends, or costs too much."""
 
+import signal
 import sys
+import time
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -281,3 +283,46 @@ def test_length_of_a_subclass_is_that_of_the_builtin() -> None:
 def test_module_names_that_are_no_text_are_left_out() -> None:
     cls = type("Odd", (), {"__module__": 5})
     assert describe(cls()).splitlines()[0] == "Odd"
+
+
+def busy(_self: Any) -> str:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize("wait", [lambda _self: time.sleep(60), busy], ids=["waits", "busy"])
+def test_object_that_takes_for_ever_to_show_itself_is_left(wait: Any) -> None:
+    value = type("Endless", (), {"__repr__": wait, "given": 1})()
+    value.own = 2
+    before = signal.getsignal(signal.SIGALRM)
+    lines = describe(value, name="v").splitlines()
+    assert lines[0].endswith("Endless")
+    assert "  own: 2" in lines
+    assert lines[-1] == "(the rest took longer than 2 s)"
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_alarm_of_the_user_is_left_alone() -> None:
+    rung: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _frame: rung.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        assert describe(type("Slow", (), {"__repr__": lambda _self: time.sleep(0.5) or "x"})()).endswith(
+            "repr: x"
+        )
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert rung == [signal.SIGALRM]
+
+
+def test_shape_of_a_table_is_not_that_of_a_subclass() -> None:
+    def fail(_self: Any) -> Any:
+        raise Run
+
+    for base, rows in ((pd.DataFrame, {"a": [1, 2]}), (pd.Series, [1, 2])):
+        value = type("Own", (base,), {})(rows)
+        type(value).shape = property(fail)
+        (row,) = list_variables({"v": value})
+        assert row.size in ("2 rows x 1 column", "2 values")

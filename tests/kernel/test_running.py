@@ -195,6 +195,15 @@ def test_time_that_is_over_stops_the_code(run: Run, wait: str) -> None:
     assert "Traceback" not in run.errors
 
 
+def test_code_that_does_not_heed_the_first_interrupt_gets_another(run: Run) -> None:
+    ran = run(
+        "import time\nheeded = 0\nwhile heeded < 2:\n    try:\n        time.sleep(30)\n"
+        "    except BaseException:\n        heeded += 1\ntime.sleep(30)",
+        seconds=0.2,
+    )
+    assert ran.stopped == "time"
+
+
 def test_time_that_suffices_changes_nothing(run: Run) -> None:
     ran = run("1", seconds=30)
     assert (ran.stopped, ran.result) == ("", "1")

@@ -112,7 +112,7 @@ def test_activity_can_be_kept_to_oneself(kernel: Kernel) -> None:
 def test_values_are_not_told_where_they_are_not_shared(kernel: Kernel) -> None:
     kernel.run("%config MewCode.share_values = False")
     kernel.run("from random import random as canary\nword = 'can' + 'ary-value'\nword")
-    kernel.run("raise ValueError(word)")
+    kernel.run("raise ValueError(f'several lines\\n  File {word}\\n{word}')")
     kernel.run(FIGURE)
     blocks = kernel.ask("%agent --fix")
     told = "\n".join(str(block) for block in blocks)
@@ -135,6 +135,13 @@ def test_figures_are_sent_scaled_the_latest_four(kernel: Kernel) -> None:
     assert drawn[0].convert("RGB").getpixel((5, 5)) == (0, 128, 0)
     assert "The figure that cell [3] displayed:" in str(blocks)
     assert [b for b in kernel.ask() if b["type"] == "image"] == []
+
+
+def test_plots_of_libraries_are_sent_as_pictures(kernel: Kernel) -> None:
+    kernel.run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])")
+    kernel.run("%config InlineBackend.figure_formats = ['svg']\nplt.plot([1, 2])")
+    blocks = kernel.ask()
+    assert [b["source"]["media_type"] for b in blocks if b["type"] == "image"] == ["image/png"]
 
 
 def test_svg_and_damaged_figures_are_no_pictures_and_cost_no_turn(kernel: Kernel) -> None:

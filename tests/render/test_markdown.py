@@ -1,5 +1,6 @@
 """A model's Markdown, read by two parsers that know nothing of ours: nothing in it may be live."""
 
+import re
 import warnings
 
 import pytest
@@ -237,3 +238,68 @@ def test_a_diagram_that_names_a_picture_is_shown_as_code() -> None:
 def test_what_a_reader_still_finds_live_is_shown_as_source() -> None:
     text = "> " * 60 + "deep"
     assert safe_markdown(text) == f"```\n{text}\n```"
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "word",
+                "Some **bold** words",
+                "a _b_ snake_case",
+                "so `x < df['a']` holds",
+                "`",
+                "*",
+                "\n",
+                "\n",
+                "\n\n",
+                "\n\n",
+                "\n\nAnd then",
+                "\n\n## Head\n\n",
+                "\n- item\n- other",
+                "\n\n  - inner",
+                "\n1. one\n2. two",
+                "1. ",
+                "    ",
+                "\n```python\n",
+                "\n```\n",
+                "\n````\n",
+                "\n~~~ x\n",
+                "\n   ```\n",
+                "- ```\n",
+                "\n> ",
+                " ",
+                "é, 中文。",
+            ]
+        ),
+        max_size=14,
+    ).map("".join)
+)
+def test_what_needs_no_change_means_what_it_meant_in_parts_and_as_a_whole(text: str) -> None:  # fmt: skip
+    shown = safe_markdown(text)
+    assert words_of(commonmark(shown)) == words_of(commonmark(text))
+
+
+def words_of(html: str) -> str:
+    """Return HTML without blanks, line ends and what tells a tight list from a loose one."""
+    return re.sub(r"\s+|</?p>|<br />", "", html)
+
+
+def test_address_that_is_given_below_is_that_of_a_link_above() -> None:
+    text = "See [the page][1].\n\nMore words.\n\n[1]: https://jupyter.org"
+    assert safe_markdown(text) == "See [the page](https://jupyter.org).\n\nMore words."
+
+
+@pytest.mark.parametrize("text", ["1. " * 90 + "deep", "*a " * 90 + "deep" + "*" * 90, "- " * 90 + "deep"])
+def test_what_nests_deeply_is_shown_as_source_beside_what_does_not(text: str) -> None:
+    assert safe_markdown(f"Before.\n\nSo {text}\n\nAfter.").startswith("Before.\n\n")
+    assert max(t.level for t in MarkdownIt().parse(safe_markdown(f"Before.\n\n{text}"))) < 41
+
+
+def test_fence_is_one_part_whatever_stands_in_it() -> None:
+    code = "def f():\n    return 1\n\nf()\n\nclass A:\n    pass\n"
+    for fence in ("```", "~~~~"):
+        assert code_in(safe_markdown(f"So:\n\n{fence}py\n{code}{fence}\n\nThen.")) == [
+            code.removesuffix("\n")
+        ]

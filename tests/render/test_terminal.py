@@ -224,7 +224,7 @@ def test_failed_call_says_so_on_a_line_of_its_own(terminal: Callable[..., Screen
     started = ToolStarted("t", "ReadFile", {"path": "a.py"})
     handle.show(call_line(started), final=False)
     handle.show(call_line(started, ToolEnded("t", "ReadFile", "no such file", True, 0.1)))
-    assert screen.text() == "ReadFile a.py\nReadFile a.py failed: no such file"
+    assert screen.text() == "ReadFile a.py\nReadFile a.py · failed: no such file"
     assert screen.style("failed").fg == "red"
 
 

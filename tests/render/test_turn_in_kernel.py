@@ -101,7 +101,7 @@ shown = show_turn(turn(), shell=get_ipython())
 
 def test_each_event_has_its_place_and_data_is_escaped(run) -> None:
     messages = run(PRELUDE + EVERYTHING, present=False)
-    recalled, text, call, failed, denied, notice, done, closing = final(messages)
+    recalled, text, call, failed, notice, done, closing = final(messages)
     assert recalled["text/plain"] == "[Recalled: prefers-polars, <b>]"
     assert "prefers-polars, &lt;b&gt;" in recalled["text/html"]
     assert text["text/markdown"] == "Let me &#60;b>look&#60;/b>.\n\n```py\nx = '<i>'\n```"
@@ -110,7 +110,6 @@ def test_each_event_has_its_place_and_data_is_escaped(run) -> None:
     assert "&lt;script&gt;" in call["text/html"]
     assert call["text/plain"] == "[ReadFile: <u>.csv, 3]"
     assert "failed: cannot read no.csv: &lt;it&gt; is not there</span>" in failed["text/html"]
-    assert "Bash was denied: run rm?" in denied["text/html"]
     assert notice["text/plain"] == "[a <notice> of two lines]"
     assert done["text/markdown"] == "Done."
     assert (
@@ -138,7 +137,7 @@ def test_a_saved_notebook_holds_the_final_text_only(tmp_path) -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(PRELUDE + EVERYTHING)])
     NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = notebook.cells[0].outputs
-    assert [o.output_type for o in outputs] == ["display_data"] * 8
+    assert [o.output_type for o in outputs] == ["display_data"] * 7
     assert "Let me <b>look" in outputs[1]["data"]["text/plain"]
     assert "object at 0x" not in json.dumps(notebook)
 
@@ -338,15 +337,43 @@ def test_question_shows_all_that_would_be_done_and_takes_what_is_typed(run, type
     messages = run(PRELUDE + ASKING, answers=[typed])
     (prompt,) = [m["content"]["prompt"] for m in messages if m["msg_type"] == "input_request"]
     assert prompt == "yes, no, always (EditFile), or what to do instead: "
-    _, question, _, told, _ = final(messages)
+    question = displayed(messages)[1]
     assert "EditFile waits for you:</b> Edit &lt;a&gt;.py?" in question["text/html"]
     assert ">+x = &#x27;&lt;b&gt;&#x27;</span>" in question["text/html"]
     assert "    -x = 1\n    +x = '<b>'\n     y" in question["text/plain"]
+    _, answered, told, _ = final(messages)
+    assert answered["text/plain"] == f"[EditFile: {answer}]"
     assert told["text/plain"] == f"Told {answer}."
 
 
-def test_question_that_nobody_can_answer_is_shown_and_denied(run) -> None:
-    messages = run(PRELUDE + ASKING, present=False)
-    assert "EditFile was denied: Edit <a>.py?" in str([d["text/plain"] for d in final(messages)])
-    assert "Told None." in str(final(messages))
+@pytest.mark.parametrize("language", ["bash", "python", "diff"])
+def test_question_hides_nothing_of_what_would_be_run(run, language: str) -> None:
+    code = "rm x \u202e# \u2066gnihton\u2069 \u200b\u3164\u00a0\x1b[8mhidden\ufe0f"
+    asking = f"""
+asked = PermissionAsked("Bash", "Run this?", {code!r}, {language!r})
+def turn():
+    yield asked
+    yield ended()
+show_turn(turn(), shell=get_ipython())
+"""
+    question = displayed(run(PRELUDE + asking, answers=["no"]))[0]
+    shown = r"rm x \u202e# \u2066gnihton\u2069 \u200b\u3164\xa0\x1b[8mhidden\ufe0f"
+    for form in question.values():
+        assert shown in form
+        assert "cannot be seen" in form
+
+
+def test_call_that_nobody_could_allow_is_shown_with_what_it_would_have_done(run) -> None:
+    denied = """
+def turn():
+    yield ToolStarted("t1", "Bash", {"command": "rm a\\nrm b"})
+    yield PermissionAsked("Bash", "Run this command?", "rm a\\nrm b", "bash")
+    yield ToolEnded("t1", "Bash", "not allowed: nobody", True, 0.1, "rm a\\nrm b", "bash")
+    yield ended()
+show_turn(turn(), shell=get_ipython())
+"""
+    messages = run(PRELUDE + denied, present=False)
+    call, _ = final(messages)
+    assert call["text/plain"] == "[Bash: rm a … - failed: not allowed: nobody]"
+    assert "rm a\nrm b</pre>" in call["text/html"]
     assert "input_request" not in [m["msg_type"] for m in messages]

@@ -11,7 +11,7 @@ from mewcode_magic.errors import Overloaded, SessionInUse
 from mewcode_magic.events import Notice, TextDelta, ToolEnded, ToolStarted, TurnEnded
 from mewcode_magic.messages import Usage
 from mewcode_magic.render import Stopped, View, output_for, show_turn
-from mewcode_magic.render.lines import arguments_of
+from mewcode_magic.render.lines import called
 
 ENDED = TurnEnded("", "offline", Usage(), 0.1, 1, "done")
 
@@ -42,7 +42,7 @@ def test_text_is_printed_as_it_comes(capsys) -> None:
 def test_control_characters_are_shown_and_not_obeyed(capsys) -> None:
     def turn():
         yield TextDelta("\x1b[2J\x07a\rb\x9b1m\ud800")
-        yield ToolStarted("t1", "X\x1b", {"a": "\x1b]0;x\x07\n\u202eb"})
+        yield ToolStarted("t1", "X\x1b", {"a": "\x1b]0;x\x07 \u202eb"})
         yield ENDED
 
     show_turn(turn(), shell=None)
@@ -120,8 +120,24 @@ def test_ipython_shows_no_reprs_of_displays(tmp_path) -> None:
     assert done.stdout == "# Title\n[offline · no tokens]\n"
 
 
-def test_arguments_are_the_values_on_one_line_also_those_of_lists() -> None:
-    assert (
-        arguments_of({"names": ["df", "x"], "deep": {"a": 1}, "limit": 3, "note": "a\nb"}) == "df, x, 3, a b"
-    )
-    assert len(arguments_of({"names": ["x" * 90] * 90})) <= 100
+@pytest.mark.parametrize(
+    ("name", "arguments", "shown"),
+    [
+        ("Inspect", {}, "Inspect"),
+        ("Inspect", {"names": []}, "Inspect"),
+        ("Inspect", {"names": ["df", "x"], "deep": {"a": 1}}, "Inspect: df, x"),
+        ("ReadFile", {"path": "a.csv", "offset": 20}, "ReadFile: a.csv, 20"),
+        ("EditFile", {"path": "a.py", "old": "x = 1", "new": "x", "replace_all": True}, "EditFile: a.py"),
+        ("WriteFile", {"path": "a.py", "content": "x = 1\n"}, "WriteFile: a.py"),
+        ("ProposeCell", {"code": "import a\n\na.b()", "title": ""}, "ProposeCell: import a …"),
+        ("Bash", {"command": "\ngit diff\n"}, "Bash: git diff"),
+        (
+            "memory",
+            {"command": "create", "path": "/memories/a.md", "file_text": "x"},
+            "memory: create, /memories/a.md",
+        ),
+        ("X", {"names": ["x" * 90] * 90}, "X: " + "x" * 90 + ", " + "x" * 7 + "…"),
+    ],
+)
+def test_a_call_is_one_short_line_without_the_texts_that_it_writes(name, arguments, shown) -> None:
+    assert called(name, arguments) == shown

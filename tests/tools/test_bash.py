@@ -70,9 +70,8 @@ def interrupt_when(condition: Callable[[], object]) -> threading.Thread:
 def test_output_and_errors_come_in_their_order_from_the_project_folder(
     context: ToolContext, project: Path
 ) -> None:
-    assert bash(context, "pwd; echo one; echo two >&2; echo three") == ToolResult(
-        f"{project}\none\ntwo\nthree"
-    )
+    result = bash(context, "pwd; echo one; echo two >&2; echo three")
+    assert (result.text, result.is_error) == (f"{project}\none\ntwo\nthree", False)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +87,11 @@ def test_output_and_errors_come_in_their_order_from_the_project_folder(
 def test_command_that_fails_is_an_error_result_with_how_it_ended(
     context: ToolContext, command: str, text: str
 ) -> None:
-    assert bash(context, command) == ToolResult(text, is_error=True)
+    assert bash(context, command) == ToolResult(text, is_error=True, detail=command, language="bash")
 
 
 def test_command_that_prints_nothing_says_so(context: ToolContext) -> None:
-    assert bash(context, "true") == ToolResult("(no output)")
+    assert bash(context, "true").text == "(no output)"
 
 
 def test_input_is_empty(context: ToolContext) -> None:
@@ -229,7 +228,7 @@ def test_folder_that_the_command_deletes_hurts_nothing_and_is_missed_next_time(
         (" \n", "empty"),
         ("echo a\0b", "NUL"),
         ("echo \ud800", "half of a character"),
-        ("echo " + "x" * 3_000_000, "too long"),
+        ("true" + " " * 20_000 + "; rm x", "longer than 20,000 characters"),
     ],
     ids=["empty", "blank", "nul", "surrogate", "long"],
 )

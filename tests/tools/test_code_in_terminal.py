@@ -3,12 +3,15 @@
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
 from live_kernel import call
+
+from mewcode_magic.sessions import SessionStore
 
 # A child in a terminal of its own is made by forking, of which newer Pythons warn where threads run.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
@@ -34,7 +37,10 @@ class Terminal:
             | {
                 "TERM": kind,
                 "PROMPT_TOOLKIT_NO_CPR": "1",
-                "PYTHONPATH": str(Path(__file__).parents[1]),
+                # The package that is tested, and the tests' own modules.
+                "PYTHONPATH": os.pathsep.join(
+                    map(str, (Path(__file__).parents[2], Path(__file__).parents[1]))
+                ),
                 "MEWCODE_PERMISSION_MODE": "auto",
             },
             encoding="utf-8",
@@ -89,6 +95,31 @@ def test_exit_in_the_agents_code_leaves_the_terminal_open(terminal: Terminal) ->
     )
     assert "Done." in terminal.type("%agent go")
     assert "still here" in terminal.type("print('still here')")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("RunPython", {"code": "open('began', 'w').close()\nimport time\ntime.sleep(64)"}),
+        ("Bash", {"command": "touch began; sleep 64"}),
+    ],
+)
+def test_interrupt_ends_code_and_commands_and_the_next_turn_works(
+    terminal: Terminal, project: Path, tool: str, arguments: dict[str, str]
+) -> None:
+    terminal.script(call(tool, **arguments), "'That was it.'")
+    terminal.child.sendline("%agent go")
+    while not (project / "began").exists():
+        time.sleep(0.05)
+    terminal.child.sendintr()
+    seen = terminal.prompt()
+    assert " - stopped]" in seen
+    assert "[stopped · scripted" in seen
+    assert seen.rstrip().endswith("Stopped.")
+    assert "Traceback" not in seen
+    assert "That was it." in terminal.type("%agent and now?")
+    (info,) = SessionStore(project).list()
+    assert SessionStore(project).read(info.id).report.dropped_messages == 0
 
 
 @pytest.mark.parametrize("options", [["--simple-prompt"], []], ids=["simple", "dumb"])

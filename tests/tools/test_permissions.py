@@ -132,7 +132,7 @@ def test_call_that_is_not_allowed_is_an_error_result(
     context: ToolContext, answer: str | None, text: str
 ) -> None:
     result = run_tool(Runs(), context, answer=answer)
-    assert result == ToolResult(text, is_error=True)
+    assert result == ToolResult(text, is_error=True, detail="x = 1", language="python")
 
 
 def test_always_holds_for_the_session(context: ToolContext) -> None:

@@ -119,3 +119,11 @@ def test_memories_are_shown(context: ToolContext, home: Path) -> None:
     (home / "memory").mkdir(parents=True)
     (home / "memory" / "a.md").write_text("one", encoding="utf-8")
     assert read(context, str(home / "memory" / "a.md")) == "     1\tone"
+
+
+def test_file_that_takes_long_to_count_is_told_as_far_as_it_was(context: ToolContext, project: Path) -> None:
+    with (project / "a.csv").open("wb") as file:
+        file.write(b"a,b\n" * 3_000)
+        file.truncate(200 << 30)  # a hole, which takes no room
+    text = read(context, "a.csv")
+    assert "more than 3,000 lines, 2 columns, 214,748,364,800 bytes" in text

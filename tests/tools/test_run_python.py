@@ -3,9 +3,10 @@
 import base64
 import struct
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from live_kernel import LiveKernel, call
+from live_kernel import LiveKernel, call, live_kernel
 from tool_calls import run_tool
 
 from mewcode_magic.events import Event, PermissionAsked
@@ -34,7 +35,8 @@ def test_question_shows_the_code_whole(kernel: LiveKernel) -> None:
     kernel.script(call("RunPython", code=code), "'Well.'")
     seen = kernel.run("%agent go", answers=["no"])
     assert seen.prompts == ["yes, no, always (RunPython), or what to do instead: "]
-    question = next(data for data in seen.shown() if "waits for you" in data["text/plain"])
+    shown = [content["data"] for content in seen.of("display_data")]
+    question = next(data for data in shown if "waits for you" in data["text/plain"])
     assert question["text/plain"].count("answer = 42") == 1_000
     assert "the end" in question["text/html"]
     assert "the user said no" in kernel.told_text()
@@ -49,6 +51,48 @@ def test_deny_rule_meets_the_code_by_a_pattern(context: ToolContext) -> None:
     result = run_tool(tool, shell, asked=asked, code="import shutil\nshutil.rmtree('x')")
     assert "MewCode.deny forbids it" in result.text
     assert not any(isinstance(event, PermissionAsked) for event in asked)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "!rm x",
+        "  !rm x",
+        "x = 1\nif x:\n    !rm x",
+        "files = !ls; rm x",
+        "!!rm x",
+        "%sx rm x",
+        "%system rm x",
+        "out = %sx rm x",
+        "!a \\\n; rm x",
+        "!{command} x",
+        "!$command x",
+        "%%bash\nls\nrm x",
+        "\n%%bash --out kept\nrm x",
+        "%%sh\nrm x",
+        "%%script bash\nrm x",
+        "%%!\nrm x",
+        "%%sx\nrm x",
+    ],
+)
+def test_deny_rule_for_commands_meets_those_in_code(context: ToolContext, code: str) -> None:
+    context.settings.permission_mode = "auto"
+    tool, shell = RunPython(), replace(context, shell=object())
+    for rule, verdict in (("Bash(rm *)", "no"), ("Bash", "no"), ("Bash(nothing *)", "yes")):
+        context.settings.deny = [rule]
+        action = tool.action(tool.Arguments(code=code), shell)
+        if "command" not in code:  # what is not known may be anything
+            assert context.permissions.decide(action)[0] == verdict, rule
+    context.settings.deny, context.settings.permission_mode = [], "ask"
+    context.settings.allow = ["Bash"]
+    assert context.permissions.decide(tool.action(tool.Arguments(code=code), shell))[0] == "ask"
+
+
+@pytest.mark.parametrize("code", ["a != b", "x = 'rm x'", "# rm x", "y = a % sx", "print('!')", "1"])
+def test_deny_rule_for_commands_leaves_other_code_alone(context: ToolContext, code: str) -> None:
+    context.settings.permission_mode, context.settings.deny = "auto", ["Bash"]
+    tool, shell = RunPython(), replace(context, shell=object())
+    assert context.permissions.decide(tool.action(tool.Arguments(code=code), shell))[0] == "yes"
 
 
 def test_nobody_there_means_denied(kernel: LiveKernel) -> None:
@@ -221,6 +265,16 @@ def test_agent_inside_the_agents_code_is_refused_by_a_clear_line(kernel: LiveKer
     assert "the agent is answering already" in kernel.told_text()
 
 
+@pytest.mark.parametrize("code", ["%unload_ext mewcode", "%reload_ext mewcode", "%unload_ext mewcode_magic"])
+def test_extension_is_not_unloaded_under_the_turn(kernel: LiveKernel, code: str) -> None:
+    seen = kernel.agent_runs(code)
+    assert "That was it." in seen.plain()
+    assert "the agent is answering already" in kernel.told_text()
+    assert kernel.run("%mewcode").status == "ok"
+    kernel.agent_runs("'next'")
+    assert kernel.told_text() == "result:\n'next'"
+
+
 def test_answer_is_not_cleared_by_the_code(kernel: LiveKernel) -> None:
     seen = kernel.agent_runs(
         "from IPython.display import clear_output\nprint(1)\nclear_output(wait=True)\nprint(2)"
@@ -287,6 +341,29 @@ def test_await_works_beside_the_kernels_loop_and_is_told(kernel: LiveKernel) -> 
     assert (
         kernel.run("await asyncio.gather(asyncio.sleep(0.01), asyncio.to_thread(print, 'hi'))").status == "ok"
     )
+
+
+def test_loop_is_patched_for_code_that_awaits_alone_and_that_is_told(project: Path, home: Path) -> None:
+    with live_kernel(project) as fresh:
+        fresh.agent_runs(
+            "import asyncio\nasync def f():\n    await asyncio.sleep(0)\nhasattr(asyncio, '_nest_patched')"
+        )
+        assert "result:\nFalse" in fresh.told_text()
+        assert "nest_asyncio2" not in fresh.told_text()
+        fresh.agent_runs("await f()\nhasattr(asyncio, '_nest_patched')")
+        assert "result:\nTrue" in fresh.told_text()
+        assert "asyncio loop was patched by nest_asyncio2" in fresh.told_text()
+
+
+def test_very_many_and_very_long_names_are_told_shortly(kernel: LiveKernel) -> None:
+    kernel.agent_runs("globals().update({f'n{n}': n for n in range(20_000)} | {'x' * 100_000: 1})")
+    assert len(kernel.told_text()) < 3_000
+    assert "and 19,951 more" in kernel.told_text()
+    variables = kernel.value("get_ipython().meta['mewcode_magic'].mew.session.messages[-2].variables")
+    assert [len(names) for names in variables.values()] == [500]
+    kernel.agent_runs("for name in [n for n in globals() if n[0] in 'nx']: del globals()[name]")
+    assert len(kernel.told_text()) < 3_000
+    assert "Deleted: n0, n1," in kernel.told_text()
 
 
 def test_input_is_asked_for_where_somebody_is_there(kernel: LiveKernel) -> None:

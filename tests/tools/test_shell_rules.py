@@ -285,6 +285,20 @@ def test_pattern_that_is_none_is_an_error(rule: str, context: ToolContext) -> No
         "trap 'rm x' EXIT",
         "watch rm x",
         "uv run rm x",
+        "echo 'rm x' | at now",
+        "batch <<E\nrm x\nE",
+        "tmux new -d 'rm x'",
+        "screen -dm rm x",
+        "fakeroot rm x",
+        "pkexec rm x",
+        "valgrind rm x",
+        "hyperfine 'rm x'",
+        "start-stop-daemon --start --exec /bin/rm -- x",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+        "find . -exec sh -c 'rm x' \\;",
+        "rm${IFS}x",
+        "read a <<< rm; $a x",
+        "r{m,} x",
         "sudo sh -c 'rm x'",
         "sudo env nice rm x",
         "echo 'rm x' | sh",
@@ -436,7 +450,7 @@ def test_rule_that_is_offered_covers_the_command_it_was_offered_for(words: list[
         assert not covers(rule, ["tool", *words, "more"])
 
 
-@pytest.mark.parametrize("deep", ["(" * 3_000, "$(" * 3_000, "`" * 3_001, "sh -c " * 3_000, "env " * 9_000])
+@pytest.mark.parametrize("deep", ["(" * 3_000, "$(" * 3_000, "`" * 3_001, "sh -c " * 3_000, "env " * 4_990])
 def test_text_of_any_depth_is_read_or_refused(deep: str, context: ToolContext) -> None:
     assert is_denied(f"{deep}rm x", context, "rm *")
     assert not is_allowed(f"{deep}rm x", context, "rm *")

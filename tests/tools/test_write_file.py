@@ -113,7 +113,10 @@ def test_what_happens_while_the_user_is_asked_is_not_overwritten(
     with pytest.raises(StopIteration) as ended:
         next(run)
     result = ended.value.value
-    if meanwhile in ("deleted", "folder gone"):
+    if meanwhile == "deleted":
+        assert "it would do something else now" in result.text
+        assert not path.exists()
+    elif meanwhile == "folder gone":
         assert result.text == "Created sub/a.txt: 1 line."
         assert path.read_text() == "mine\n"
     else:

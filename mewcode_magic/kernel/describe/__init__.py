@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from mewcode_magic.kernel.describe import arrays, code, estimators, figures, lazy, plain, tables
+from mewcode_magic.kernel.describe.ending import TooLong, ending_after
 from mewcode_magic.kernel.describe.lazy import LAZY
 from mewcode_magic.kernel.describe.short import label
 from mewcode_magic.kernel.describe.sizes import kind
@@ -25,6 +26,8 @@ __all__ = ["LIMIT", "describe"]
 
 LIMIT = 4_000
 """Characters of a description."""
+SECONDS = 2.0
+"""After which a description ends with what it has; all that is known here takes a fraction of that."""
 
 
 class _Describer(Protocol):
@@ -114,9 +117,12 @@ def describe(value: Any, *, name: str = "", share_values: bool = True, limit: in
     found = find(value, _DESCRIBERS)
     describer = plain.any_object if found is None else found[0]
     try:
-        lines.extend(describer(value, share_values=share_values))  # keeps what came before a failure
+        with ending_after(SECONDS):
+            lines.extend(describer(value, share_values=share_values))  # keeps what came before a failure
     except KeyboardInterrupt:
         raise
+    except TooLong:
+        lines.append(f"(the rest took longer than {SECONDS:g} s)")
     except BaseException as error:  # noqa: BLE001 - foreign code raises what it likes; its message is data
         lines.append(f"(the rest could not be read: {name_of(type(error))})")
     return _within(limit, "\n".join(escape(line).rstrip() for line in lines))

@@ -58,8 +58,8 @@ def _view_bytes(value: memoryview, _cls: Any) -> str:
     return count(value.nbytes, "byte")
 
 
-def _rows_and_columns(value: Any, _cls: Any) -> str:
-    rows, columns = value.shape
+def _rows_and_columns(value: Any, cls: Any) -> str:
+    rows, columns = cls.shape.__get__(value)  # not that of a subclass
     return f"{count(rows, 'row')} x {count(columns, 'column')}"
 
 
@@ -67,8 +67,8 @@ def _arrow_length(value: Any, cls: Any) -> str:
     return f"{count(cls.__len__(value), 'value')}, {cut(escape(str(value.type)), DTYPE_CHARS)}"
 
 
-def _labels(value: Any, _cls: Any) -> str:
-    (length,) = value.shape
+def _labels(value: Any, cls: Any) -> str:
+    (length,) = cls.shape.__get__(value)
     return count(length, "value")
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from types import GetSetDescriptorType, MappingProxyType, MemberDescriptorType
 from typing import Any, TypeAlias, TypeVar
 
+from mewcode_magic.kernel.describe.ending import TooLong
+
 __all__ = [
     "KindTable",
     "ancestors",
@@ -41,13 +43,13 @@ _attributes = type.__dict__["__dict__"].__get__
 
 
 def attempt(read: Callable[[], T], default: T) -> T:
-    """Return what `read` returns, or `default` if it raises anything but the user's interrupt.
+    """Return what `read` returns, or `default` if it raises anything but an end by user or time.
 
     A broken `__repr__` may raise SystemExit, and a deep one RecursionError or MemoryError.
     """
     try:
         return read()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, TooLong):
         raise
     except BaseException:  # noqa: BLE001 - foreign code raises what it likes
         return default
