@@ -42,8 +42,8 @@ class Seen:
         return list(shown.values())
 
     def plain(self) -> str:
-        """Return the plain text of what is displayed in the end."""
-        return "\n".join(str(data.get("text/plain", "")) for data in self.shown())
+        """Return the text of what is displayed in the end; of answers that is their Markdown."""
+        return "\n".join(str(data.get("text/plain", data.get("text/markdown"))) for data in self.shown())
 
 
 class LiveKernel:

@@ -116,7 +116,7 @@ def open_page(lab: LiveLab) -> Iterator[Page]:
     with sync_playwright() as playwright:
         # As root, which containers often are, Chromium has no sandbox.
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        page = browser.new_page(viewport=WIDE)
+        page = browser.new_context(viewport=WIDE).new_page()
         page.set_default_timeout(SECONDS * 1000)
         expect.set_options(timeout=SECONDS * 1000)
         page.goto(f"{lab.url}/doc?token={TOKEN}")

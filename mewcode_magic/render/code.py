@@ -8,22 +8,18 @@ from mewcode_magic.render.text import clean
 
 __all__ = ["code_html"]
 
+_FILE_NAMES = ("--- ", "+++ ")
+"""What begins the lines of a diff that name its files."""
+
 CODE_LIMIT = 20_000
 """Characters that are shown."""
-
-_CODE = (
-    "background: none; border-left: 2px solid #8884; color: inherit; margin: 4px 0 4px 4px; "
-    "max-height: 24em; overflow: auto; padding: 0 0 0 10px; white-space: pre-wrap"
-)
-_ADDED = "var(--vscode-gitDecoration-addedResourceForeground, var(--jp-success-color1, #388e3c))"
-_REMOVED = "var(--vscode-gitDecoration-deletedResourceForeground, var(--jp-error-color1, #d32f2f))"
 
 
 def code_html(text: str, language: str = "") -> str:
     """Return a block of text; the lines of a `diff` have its colours."""
     lines = shortened(clean(text)).split("\n")
     shown = [_diff_line(line) if language == "diff" else escape(line) for line in lines]
-    return f'<pre style="{_CODE}">{chr(10).join(shown)}</pre>'
+    return f'<pre class="mew-code">{chr(10).join(shown)}</pre>'
 
 
 def shortened(text: str, limit: int = CODE_LIMIT) -> str:
@@ -34,5 +30,5 @@ def shortened(text: str, limit: int = CODE_LIMIT) -> str:
 
 
 def _diff_line(line: str) -> str:
-    color = {"+": _ADDED, "-": _REMOVED}.get(line[:1])
-    return f'<span style="color: {color}">{escape(line)}</span>' if color else escape(line)
+    kind = {"+": "added", "-": "removed"}.get("" if line.startswith(_FILE_NAMES) else line[:1])
+    return f'<span class="mew-{kind}">{escape(line)}</span>' if kind else escape(line)

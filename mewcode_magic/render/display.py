@@ -11,10 +11,11 @@ import sys
 import threading
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from mewcode_magic.kernel import can_ask, is_kernel
+from mewcode_magic.render.style import rules_for
 from mewcode_magic.render.text import clean
 
 __all__ = ["Handle", "Output", "Stretch", "View", "output_for"]
@@ -33,14 +34,14 @@ class View:
     `html` and `markdown` are shown as they are: whoever builds a view escapes what is data.
     """
 
-    plain: str
+    plain: str = ""
     html: str = ""
     markdown: str = ""
 
     def bundle(self) -> dict[str, str]:
         """Return the view by MIME type, as the display protocol takes it."""
-        rich = {"text/html": self.html, "text/markdown": self.markdown}
-        return {kind: text for kind, text in rich.items() if text} | {"text/plain": clean(self.plain)}
+        forms = {"text/html": self.html, "text/markdown": self.markdown, "text/plain": clean(self.plain)}
+        return {kind: text for kind, text in forms.items() if text}
 
 
 class Handle(Protocol):
@@ -94,17 +95,20 @@ def output_for(shell: Any) -> Output:
 class _KernelOutput:
     def __init__(self, shell: Any, *, live: bool) -> None:
         self._shell, self.live = shell, live
+        self._styled: set[str] = set()
 
     def open(self) -> _KernelHandle:
-        return _KernelHandle(self._shell, live=self.live)
+        return _KernelHandle(self._shell, live=self.live, styled=self._styled)
 
     def stretch(self) -> _KernelStretch:
         return _KernelStretch(self.open(), live=self.live)
 
 
 class _KernelHandle:
-    def __init__(self, shell: Any, *, live: bool) -> None:
+    def __init__(self, shell: Any, *, live: bool, styled: set[str]) -> None:
+        """Make a place that is still empty; `styled` are the rules that stand in the output already."""
         self._shell, self._live = shell, live
+        self._styled, self._rules = styled, list[str]()
         self._id = uuid.uuid4().hex
         self.shown: View | None = None
 
@@ -113,12 +117,19 @@ class _KernelHandle:
             return
         # By its id the update reaches the cell that it was displayed in, whichever runs by now.
         self._shell.display_pub.publish(
-            data=view.bundle(),
+            data=self._with_style(view).bundle(),
             metadata={},
             transient={"display_id": self._id},
             update=self.shown is not None,
         )
         self.shown = view
+
+    def _with_style(self, view: View) -> View:
+        """Return `view` with the rules that this place brought along, and those that the output lacks."""
+        self._rules += [rule for rule in rules_for(view.html) if rule not in self._styled]
+        self._styled.update(self._rules)
+        style = f"<style>{''.join(self._rules)}</style>" if self._rules else ""
+        return replace(view, html=view.html + style)
 
 
 class _KernelStretch:
@@ -169,7 +180,8 @@ class _KernelStretch:
         began = time.monotonic()
         self._painted = len(self._pieces)
         if text := "".join(self._pieces[: self._painted]).strip():
-            self._handle.show(View(text, markdown=safe_markdown(text)), final=final)
+            # Plain text would be the same again, and saved outputs twice as long.
+            self._handle.show(View(markdown=safe_markdown(text)), final=final)
         self._due = began + max(PAUSE, SHARE * (time.monotonic() - began))
 
 

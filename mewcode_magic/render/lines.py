@@ -15,7 +15,6 @@ from mewcode_magic.render.display import View
 from mewcode_magic.render.text import clean, line
 
 __all__ = [
-    "FAINT",
     "NO_TEX",
     "arguments_of",
     "call_line",
@@ -34,10 +33,6 @@ __all__ = [
 NO_TEX = "tex2jax_ignore mathjax_ignore"
 """Classes of elements whose text MathJax leaves alone; front ends look for formulas in HTML too."""
 
-FAINT = "var(--vscode-descriptionForeground, var(--jp-ui-font-color2, #808080))"
-_ERROR = "var(--vscode-errorForeground, var(--jp-error-color1, #d32f2f))"
-_LINE = f"color: {FAINT}; font-size: 0.9em"
-_TOLD = "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; white-space: pre-wrap"
 _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 
 ARGUMENTS_LIMIT = 100
@@ -48,13 +43,13 @@ RESULT_LIMIT = 4_000
 def quiet_line(text: str) -> View:
     """Return one line beside the answer."""
     text = line(text)
-    return View(f"[{text}]", html=f'<div class="{NO_TEX}" style="{_LINE}">{escape(text)}</div>')
+    return View(f"[{text}]", html=f'<div class="mew-line {NO_TEX}">{escape(text)}</div>')
 
 
 def told(*lines: str) -> View:
     """Return lines that answer a command, as they are; too long a one is broken between its words."""
     text = clean("\n".join(lines))
-    return View(text, html=f'<div class="{NO_TEX}" style="{_TOLD}">{escape(text)}</div>')
+    return View(text, html=f'<div class="mew-told {NO_TEX}">{escape(text)}</div>')
 
 
 def recalled_line(event: Recalled) -> View:
@@ -70,29 +65,30 @@ def permission_line(event: PermissionAsked) -> View:
 def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: bool = False) -> View:
     """Return a call: name, arguments, how it ended if it has; what it did and its result are to be opened."""
     name, arguments = line(started.name), arguments_of(started.input)
-    state, color = "", FAINT
+    state, kind = "", "state"
     if stopped:
         state = "stopped"
     elif ended is None:
         state = "running …"
     elif ended.is_error:
-        state, color = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT), _ERROR
-    head = f"<b>{escape(name)}</b> {escape(arguments)}".rstrip()
-    if state:
-        head += f' <span style="color: {color}">{escape(state)}</span>'
+        state, kind = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT), "error"
+    parts = [f"<b>{escape(name)}</b>", escape(arguments)]
+    if state:  # in front of the arguments, which may be cut
+        parts.insert(1, f'<span class="mew-{kind}">{escape(state)}</span>')
+    head = " ".join(part for part in parts if part)
     plain = f"[{name}: {arguments}{f' - {state}' if ended and state else ''}]"
     if ended is None or not (ended.result.strip() or ended.detail):
-        return View(plain, html=f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>')
+        return View(plain, html=f'<div class="mew-line mew-call {NO_TEX}">{head}</div>')
     inside = code_html(ended.detail, ended.language) if ended.detail else ""
     inside += code_html(shortened(clean(ended.result), RESULT_LIMIT)) if ended.result.strip() else ""
-    html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
+    html = f'<details class="mew-call {NO_TEX}"><summary class="mew-line">{head}</summary>{inside}</details>'
     return View(plain, html=html)
 
 
 def not_inserted(code: str) -> View:
     """Return the code of a proposed cell, and that it was not inserted."""
     told = "The cell that was proposed is not inserted, because this one did not succeed:"
-    head = f'<div class="{NO_TEX}" style="{_LINE}">{told}</div>'
+    head = f'<div class="mew-line {NO_TEX}">{told}</div>'
     plain = "\n".join([f"[{told}]", *(f"    {row}" for row in clean(code).split("\n"))])
     return View(plain, html=head + f'<div class="{NO_TEX}">{code_html(code, "python")}</div>')
 

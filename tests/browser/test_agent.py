@@ -12,6 +12,12 @@ from mewcode_magic.sessions import SessionStore
 
 Open = Callable[..., Notebook]
 
+HEIGHTS = """root => {
+  window.heights = [];
+  new ResizeObserver(() => window.heights.push(root.getBoundingClientRect().height)).observe(root);
+}"""
+"""Begin to record the heights that an element has."""
+
 
 def call(name: str, **arguments: object) -> list[dict[str, object]]:
     """Return a reply that calls a tool."""
@@ -95,3 +101,19 @@ def test_resume_after_a_restart_goes_on_with_the_conversation(open_notebook: Ope
     assert "Hello Bo." in str(api.requests[-1].body["messages"])
     (session,) = SessionStore(notebook.project).list()
     assert session.messages == 4
+
+
+def test_output_never_shrinks_while_it_streams(open_notebook: Open, api: ApiServer) -> None:
+    notebook = open_notebook("%config MewCode.permission_mode = 'auto'", "%%agent\ngo")
+    notebook.run(1)
+    gate = threading.Event()
+    api.reply(call("Bash", command="echo " + "long " * 80))
+    api.reply("\n\n".join(["A paragraph of the answer."] * 20), gate=gate)
+    notebook.cell(2).evaluate(HEIGHTS)
+    shown = notebook.start(2)
+    expect(shown.locator("p").nth(5)).to_be_visible()
+    gate.set()
+    expect(shown).to_contain_text(re.compile("claude-test ·"))
+    heights = notebook.page.evaluate("window.heights")
+    assert len(heights) > 1
+    assert heights == sorted(heights)
