@@ -44,10 +44,16 @@ FAINTEST = """root => {
 }"""
 """The least contrast of a text inside an element with what is behind it, as WCAG counts it, and that text."""
 
-BEYOND = """root => [...root.querySelectorAll("*")].filter(element =>
-  element.checkVisibility() && element.getBoundingClientRect().right > root.getBoundingClientRect().right + 1
-  && !element.closest(".mew-table, .mew-cells, .mew-call")).map(element => element.outerHTML.slice(0, 200))"""
-"""What reaches beyond the right edge of an element, and cannot be scrolled to or is not cut on purpose."""
+BEYOND = """root => {
+  const edge = root.getBoundingClientRect().right + 1;
+  const reaches = element => element.getBoundingClientRect().right > edge;
+  const bounds = element => getComputedStyle(element).overflowX !== "visible" && !reaches(element);
+  const bounded = element => !element.matches(".jp-OutputArea-output")
+    && (bounds(element) || bounded(element.parentElement));
+  return [...root.querySelectorAll(".jp-OutputArea-output *")].filter(element =>
+    element.checkVisibility() && reaches(element) && !bounded(element)).map(element => element.outerHTML);
+}"""
+"""What reaches beyond the right edge of an output, but for what one of our own elements scrolls or cuts."""
 
 USE_THEME = "async theme => { await jupyterapp.commands.execute('apputils:change-theme', {theme}); }"
 
@@ -134,3 +140,4 @@ def test_call_is_opened_by_keys(page: Page, shown: list[Locator]) -> None:
     call.locator("summary").focus()
     page.keyboard.press("Enter")
     expect(call.locator("pre").first).to_be_visible()
+    expect(call.locator("pre").first).to_have_css("border-left-width", "2px")  # JupyterLab's own have none
