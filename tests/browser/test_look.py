@@ -1,13 +1,14 @@
 """How outputs look, measured in the page: colours can be read, lines stay lines, nothing is cut off."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from api_server import ApiServer
 from live_lab import NARROW, WIDE, LiveLab, Notebook
 from playwright.sync_api import Locator, Page, expect
 
-Open = Callable[..., Notebook]
+from mewcode_magic import widgets
 
 TEXT = """Tents, see `price`:
 
@@ -94,6 +95,14 @@ def shown(lab: LiveLab, page: Page, api: ApiServer) -> Iterator[list[Locator]]:
     notebook.close()
 
 
+def a_list() -> str:
+    """Return each colour that the widgets have, on a page without widgets."""
+    sheet = Path(widgets.__file__).with_name("style.css").read_text(encoding="utf-8")
+    kinds = ("faint", "when", "failed", "badge mew-expired", "badge mew-here")
+    texts = "".join(f'<span class="mew-{kind}">{kind}</span>' for kind in kinds)
+    return f'<style>{sheet}</style><div class="mew">{texts}</div>'
+
+
 def contrast(shown: Locator) -> tuple[float, str]:
     """Return the least contrast in an output, and the text that has it."""
     least, text = shown.evaluate(FAINTEST)
@@ -113,7 +122,7 @@ def test_every_text_can_be_read(page: Page, shown: list[Locator], theme: str) ->
 def test_every_text_can_be_read_without_a_front_ends_colours(
     page: Page, shown: list[Locator], colors: str
 ) -> None:
-    html = "".join(output.inner_html() for output in (shown[0], *shown[3:]))
+    html = "".join(output.inner_html() for output in (shown[0], *shown[3:])) + a_list()
     plain = page.context.new_page()
     plain.set_content(f'<body style="{colors}">{html.replace("<details", "<details open")}</body>')
     least, text = contrast(plain.locator("body"))
