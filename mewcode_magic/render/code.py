@@ -8,18 +8,17 @@ from mewcode_magic.render.text import clean
 
 __all__ = ["code_html"]
 
-_FILE_NAMES = ("--- ", "+++ ")
-"""What begins the lines of a diff that name its files."""
-
 CODE_LIMIT = 20_000
 """Characters that are shown."""
 
 
 def code_html(text: str, language: str = "") -> str:
     """Return a block of text; the lines of a `diff` have its colours."""
-    lines = shortened(clean(text)).split("\n")
-    shown = [_diff_line(line) if language == "diff" else escape(line) for line in lines]
-    return f'<pre class="mew-code">{chr(10).join(shown)}</pre>'
+    lines = [escape(line) for line in shortened(clean(text)).split("\n")]
+    if language == "diff":
+        names = 2 if lines[0].startswith("--- ") and "".join(lines[1:2]).startswith("+++ ") else 0
+        lines[names:] = map(_coloured, lines[names:])
+    return f'<pre class="mew-code">{chr(10).join(lines)}</pre>'
 
 
 def shortened(text: str, limit: int = CODE_LIMIT) -> str:
@@ -29,6 +28,6 @@ def shortened(text: str, limit: int = CODE_LIMIT) -> str:
     return f"{text[:limit]}\n… {left_out:,} more characters" if left_out > 0 else text
 
 
-def _diff_line(line: str) -> str:
-    kind = {"+": "added", "-": "removed"}.get("" if line.startswith(_FILE_NAMES) else line[:1])
-    return f'<span class="mew-{kind}">{escape(line)}</span>' if kind else escape(line)
+def _coloured(line: str) -> str:
+    kind = {"+": "added", "-": "removed"}.get(line[:1])
+    return f'<span class="mew-{kind}">{line}</span>' if kind else line

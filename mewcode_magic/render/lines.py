@@ -65,17 +65,17 @@ def permission_line(event: PermissionAsked) -> View:
 def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: bool = False) -> View:
     """Return a call: name, arguments, how it ended if it has; what it did and its result are to be opened."""
     name, arguments = line(started.name), arguments_of(started.input)
-    state, kind = "", "state"
+    state, kind = "", ""
     if stopped:
         state = "stopped"
     elif ended is None:
         state = "running …"
     elif ended.is_error:
-        state, kind = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT), "error"
-    parts = [f"<b>{escape(name)}</b>", escape(arguments)]
-    if state:  # in front of the arguments, which may be cut
-        parts.insert(1, f'<span class="mew-{kind}">{escape(state)}</span>')
-    head = " ".join(part for part in parts if part)
+        state = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT)
+        kind = ' class="mew-error"'
+    said = f"<span{kind}>{escape(state)}</span>" if state else ""
+    # How it went stands before the arguments, which may be cut.
+    head = " ".join(part for part in (f"<b>{escape(name)}</b>", said, escape(arguments)) if part)
     plain = f"[{name}: {arguments}{f' - {state}' if ended and state else ''}]"
     if ended is None or not (ended.result.strip() or ended.detail):
         return View(plain, html=f'<div class="mew-line mew-call {NO_TEX}">{head}</div>')

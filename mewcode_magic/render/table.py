@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from mewcode_magic.render.code import code_html
 from mewcode_magic.render.display import View
 from mewcode_magic.render.lines import NO_TEX
-from mewcode_magic.render.text import clean, fit, line, width
+from mewcode_magic.render.text import fit, line, width
 
 __all__ = ["Cell", "Column", "Table"]
 
 _GAP = "  "
-_DETAIL_LIMIT = 20_000
-"""Characters of a text that opens; a front end is slow with more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,6 @@ def _html_cell(column: Column, cell: Cell) -> str:
         content = f'<span title="{escape(line(cell.hover))}">{content}</span>'
     content += "".join(f'<span class="mew-mark">{escape(mark)}</span>' for mark in cell.marks)
     if cell.detail:
-        detail = escape(clean(cell.detail[:_DETAIL_LIMIT]))
-        content = f"<details><summary>{content}</summary><pre>{detail}</pre></details>"
+        content = f"<details><summary>{content}</summary>{code_html(cell.detail)}</details>"
     whole = ' class="mew-whole"' if column.whole else ""
     return f"<td{_align(column)}{whole}>{content}</td>"

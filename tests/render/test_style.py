@@ -55,8 +55,8 @@ def test_rules_have_no_comments_and_lose_no_blank_that_means_something() -> None
 
 
 def test_lines_of_a_diff_are_told_apart_and_its_file_names_are_neither() -> None:
-    html = code_html("--- a.py\n+++ b.py\n-x = 1\n+x = 2\n y", "diff")
-    assert '--- a.py\n+++ b.py\n<span class="mew-removed">-x = 1</span>' in html
+    html = code_html("--- a.sql\n+++ a.sql\n--- a remark\n+x = 2\n y", "diff")
+    assert '--- a.sql\n+++ a.sql\n<span class="mew-removed">--- a remark</span>' in html
     assert '<span class="mew-added">+x = 2</span>\n y</pre>' in html
 
 

@@ -100,7 +100,7 @@ def test_html_aligns_numbers_right_and_is_left_alone_by_mathjax() -> None:
 
 def test_html_opens_a_detail_and_bounds_it() -> None:
     html = Table([Column("a")], [[Cell("notes", detail="x" * 50_000)]]).html()
-    assert "<details><summary>notes</summary><pre>xxx" in html
+    assert '<details><summary>notes</summary><pre class="mew-code">xxx' in html
     assert len(html) < 30_000
 
 
