@@ -13,6 +13,9 @@ from mewcode_magic.sessions import SessionStore
 
 Open = Callable[..., Notebook]
 
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+"""An exact time, shown over one that is relative or rounded."""
+
 
 def test_memory_is_found_edited_deleted_and_restored(open_notebook: Open) -> None:
     notebook = open_notebook(
@@ -87,7 +90,9 @@ def test_page_loaded_again_without_kernel_shows_the_tables(open_notebook: Open) 
     notebook = open_notebook("%remember --type project --name api-frozen The API is frozen.", "%memory")
     notebook.run(1)
     index = notebook.run(2)
-    expect(index.locator(".mew-row")).to_have_count(1)
+    (row,) = index.locator(".mew-row").all()
+    expect(row).to_contain_text(re.compile("just now|min ago"))
+    expect(row.get_by_role("button")).to_have_attribute("title", MOMENT)
     table = index.locator("table")
     expect(table).to_be_hidden()
     notebook.save()
@@ -95,4 +100,5 @@ def test_page_loaded_again_without_kernel_shows_the_tables(open_notebook: Open) 
     notebook.reload()
     expect(table).to_be_visible()
     expect(table).to_contain_text(re.compile("api-frozen.*The API is frozen"))
+    expect(table.get_by_title(MOMENT)).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d$"))
     expect(index.locator(".jp-OutputArea-child").first).to_be_hidden()  # what says that there is no widget
