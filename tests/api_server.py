@@ -57,6 +57,8 @@ class Answer:
     content_type: str = "text/event-stream"
     chunks: tuple[bytes, ...] = ()
     end: Literal["whole", "cut", "stall"] = "whole"
+    gate: threading.Event | None = None
+    """What the second half of the chunks waits for."""
 
 
 class ApiServer:
@@ -98,11 +100,13 @@ class ApiServer:
         usage: dict[str, Any] | None = None,
         model: str | None = None,
         fault: Fault | None = None,
+        gate: threading.Event | None = None,
         to: Kind = "prompt",
     ) -> None:
         """Script a reply of text or of blocks; with `fault` it goes wrong after half of its events.
 
-        `stop_reason` is by default what the blocks suggest; `usage` adds to or replaces the default counts.
+        With `gate` it goes on after half of them when that is set. `stop_reason` is by default what the
+        blocks suggest; `usage` adds to or replaces the default counts.
         """
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         events = list(stream_events(blocks, stop_reason=stop_reason, usage=usage or {}, model=model))
@@ -117,7 +121,7 @@ class ApiServer:
             case "not-utf8":
                 chunks.append(b'event: content_block_delta\ndata: {"type": "\xff"}\n\n')
         end: Literal["whole", "cut", "stall"] = fault if fault in ("cut", "stall") else "whole"
-        self._answers[to].append(Answer(chunks=tuple(chunks), end=end))
+        self._answers[to].append(Answer(chunks=tuple(chunks), end=end, gate=gate))
 
     def stream(self, events: Iterable[Event | bytes]) -> None:
         """Script a stream of events as they are given; bytes go out unchanged."""
@@ -288,7 +292,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for chunk in answer.chunks:
+        for place, chunk in enumerate(answer.chunks):
+            if answer.gate is not None and place == len(answer.chunks) // 2:
+                answer.gate.wait()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         if answer.end == "stall":
             self._stall()

@@ -42,8 +42,8 @@ class Seen:
         return list(shown.values())
 
     def plain(self) -> str:
-        """Return the plain text of what is displayed in the end."""
-        return "\n".join(str(data.get("text/plain", "")) for data in self.shown())
+        """Return the text of what is displayed in the end; of answers that is their Markdown."""
+        return "\n".join(str(data.get("text/plain", data.get("text/markdown"))) for data in self.shown())
 
 
 class LiveKernel:
@@ -86,7 +86,8 @@ class LiveKernel:
                 return
             self._client.input(next(typed, ""))
 
-        self._client.session.metadata = {"cellId": cell} if cell else {}
+        # As JupyterLab does, which a console does not.
+        self._client.session.metadata = {"deletedCells": []} | ({"cellId": cell} if cell else {})
         reply = self._client.execute_interactive(
             code, allow_stdin=present, output_hook=take, stdin_hook=answer, timeout=timeout
         )

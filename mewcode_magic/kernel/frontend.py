@@ -9,7 +9,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["can_ask", "cell_id", "front_end", "is_kernel", "missing_names", "notebook_path", "run_id"]
+__all__ = [
+    "can_ask",
+    "cell_id",
+    "front_end",
+    "is_console",
+    "is_kernel",
+    "missing_names",
+    "notebook_path",
+    "run_id",
+]
 
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """The ids that a notebook file can hold."""
@@ -39,6 +48,16 @@ def can_ask(shell: Any) -> bool:
     if is_kernel(shell):
         return bool(getattr(shell.kernel, "_allow_stdin", False))
     return sys.stdin is not None and sys.stdin.isatty()
+
+
+def is_console(shell: Any) -> bool:
+    """Whether what runs was typed into a console, which shows plain text, and nothing twice.
+
+    Notebooks name their file, or say something of the cell with each execution request.
+    """
+    if not (is_kernel(shell) and can_ask(shell)):
+        return False
+    return notebook_path(shell) is None and not shell.get_parent().get("metadata")
 
 
 def notebook_path(shell: Any) -> Path | None:

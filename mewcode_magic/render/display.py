@@ -2,7 +2,7 @@
 
 A kernel's front end can change what it shows, so a text grows in its place there. In a run with nobody there
 (nbconvert, papermill, nbval) each thing is displayed once, when it is final: nbval compares what was first
-shown. Terminals are the matter of `terminal`.
+shown. So it is in a console on a kernel. Terminals are the matter of `terminal`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import threading
 import time
 import uuid
+from dataclasses import replace
 from typing import Any
 
-from mewcode_magic.kernel import can_ask, is_kernel
+from mewcode_magic.kernel import can_ask, is_console, is_kernel
+from mewcode_magic.render.style import rules_for
 from mewcode_magic.render.terminal import terminal_output
 from mewcode_magic.render.view import Output, View
 
@@ -30,18 +32,20 @@ def output_for(shell: Any) -> Output:
     if not is_kernel(shell):
         return terminal_output()
     captured = type(shell.display_pub).__name__ == "CapturingDisplayPublisher"  # %%capture keeps each update
-    return _KernelOutput(shell, live=can_ask(shell) and not captured)
+    console = is_console(shell)
+    return _KernelOutput(shell, live=can_ask(shell) and not (captured or console), plain=console)
 
 
 class _KernelOutput:
-    def __init__(self, shell: Any, *, live: bool) -> None:
-        self._shell, self.live = shell, live
+    def __init__(self, shell: Any, *, live: bool, plain: bool) -> None:
+        self._shell, self.live, self._plain = shell, live, plain
+        self._styled: set[str] = set()
 
     def open(self) -> _KernelHandle:
-        return _KernelHandle(self._shell, live=self.live)
+        return _KernelHandle(self._shell, live=self.live, styled=self._styled)
 
     def stretch(self) -> _KernelStretch:
-        return _KernelStretch(self.open(), live=self.live)
+        return _KernelStretch(self.open(), live=self.live, plain=self._plain)
 
     def wait(self) -> None:
         """Show nothing: the front end marks the cell that runs."""
@@ -51,8 +55,10 @@ class _KernelOutput:
 
 
 class _KernelHandle:
-    def __init__(self, shell: Any, *, live: bool) -> None:
+    def __init__(self, shell: Any, *, live: bool, styled: set[str]) -> None:
+        """Make a place that is still empty; `styled` are the rules that stand in the output already."""
         self._shell, self._live = shell, live
+        self._styled, self._rules = styled, list[str]()
         self._id = uuid.uuid4().hex
         self.shown: View | None = None
 
@@ -61,19 +67,26 @@ class _KernelHandle:
             return
         # By its id the update reaches the cell that it was displayed in, whichever runs by now.
         self._shell.display_pub.publish(
-            data=view.bundle(),
+            data=self._with_style(view).bundle(),
             metadata={},
             transient={"display_id": self._id},
-            update=self.shown is not None,
+            update=self._live and self.shown is not None,
         )
         self.shown = view
+
+    def _with_style(self, view: View) -> View:
+        """Return `view` with the rules that this place brought along, and those that the output lacks."""
+        self._rules += [rule for rule in rules_for(view.html) if rule not in self._styled]
+        self._styled.update(self._rules)
+        style = f"<style>{''.join(self._rules)}</style>" if self._rules else ""
+        return replace(view, html=view.html + style)
 
 
 class _KernelStretch:
     """Updates come from a timer's thread, so that the last words before a pause are shown too."""
 
-    def __init__(self, handle: _KernelHandle, *, live: bool) -> None:
-        self._handle, self._live = handle, live
+    def __init__(self, handle: _KernelHandle, *, live: bool, plain: bool) -> None:
+        self._handle, self._live, self._plain = handle, live, plain
         self._pieces: list[str] = []
         self._painted = 0
         self._painting = threading.Lock()
@@ -117,5 +130,7 @@ class _KernelStretch:
         began = time.monotonic()
         self._painted = len(self._pieces)
         if text := "".join(self._pieces[: self._painted]).strip():
-            self._handle.show(View(text, markdown=safe_markdown(text)), final=final)
+            # Where Markdown is shown, plain text would be the same again, and saved outputs twice as long.
+            plain = text if self._plain else ""
+            self._handle.show(View(plain, markdown=safe_markdown(text)), final=final)
         self._due = began + max(PAUSE, SHARE * (time.monotonic() - began))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 __all__ = [
-    "FAINT",
     "NO_TEX",
     "beside",
     "call_line",
@@ -49,10 +48,6 @@ __all__ = [
 NO_TEX = "tex2jax_ignore mathjax_ignore"
 """Classes of elements whose text MathJax leaves alone; front ends look for formulas in HTML too."""
 
-FAINT = "var(--vscode-descriptionForeground, var(--jp-ui-font-color2, #808080))"
-_ERROR = "var(--vscode-errorForeground, var(--jp-error-color1, #d32f2f))"
-_LINE = f"color: {FAINT}; font-size: 0.9em"
-_TOLD = "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; white-space: pre-wrap"
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 
@@ -66,14 +61,14 @@ _WRITTEN = frozenset(["body", "content", "file_text", "insert_text", "new", "new
 def quiet_line(text: str) -> View:
     """Return one line beside the answer."""
     text = line(text)
-    html = f'<div class="{NO_TEX}" style="{_LINE}">{escape(text)}</div>'
+    html = f'<div class="mew-line {NO_TEX}">{escape(text)}</div>'
     return View(f"[{text}]", html=html, styled=lambda: faint(text))
 
 
 def told(*lines: str) -> View:
     """Return lines that answer a command, as they are; too long a one is broken between its words."""
     text = clean("\n".join(lines))
-    return View(text, html=f'<div class="{NO_TEX}" style="{_TOLD}">{escape(text)}</div>')
+    return View(text, html=f'<div class="mew-told {NO_TEX}">{escape(text)}</div>')
 
 
 def beside(event: Notice | Recalled | Replayed | VariablesMissing) -> View:
@@ -108,7 +103,7 @@ def _missing(event: VariablesMissing) -> View:
     text = f"Not in this kernel: {names}; {where}"
     if event.offered != "nowhere" or not event.code:
         return quiet_line(text)
-    head = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{escape(text)}</summary>'
+    head = f'<details class="mew-call {NO_TEX}"><summary class="mew-line">{escape(text)}</summary>'
     return View(
         "\n".join([f"[{text}:]", *(f"    {row}" for row in clean(event.code).split("\n"))]),
         html=f"{head}{code_html(event.code, 'python')}</details>",
@@ -118,30 +113,31 @@ def _missing(event: VariablesMissing) -> View:
 def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: bool = False) -> View:
     """Return a call: name, arguments, how it ended if it has; what it did and its result are to be opened."""
     name, arguments = line(started.name), _arguments(started.input)
-    state, color = "", FAINT
+    state, failed = "", False
     if stopped or (ended is not None and ended.stopped):
         state = "stopped"
     elif ended is None:
         state = "running …"
     elif ended.is_error:
-        state, color = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT), _ERROR
-    head = f"<b>{escape(name)}</b> {escape(arguments)}".rstrip()
-    if state:
-        head += f' · <span style="color: {color}">{escape(state)}</span>'
+        state = "failed: " + line(ended.result.strip().split("\n", 1)[0], ARGUMENTS_LIMIT)
+        failed = True
+    kind = ' class="mew-error"' if failed else ""
+    said = f"<span{kind}>{escape(state)}</span>" if state else ""
+    # How it went stands before the arguments, which may be cut.
+    head = " ".join(part for part in (f"<b>{escape(name)}</b>", said, escape(arguments)) if part)
     plain = f"[{called(started.name, started.input)}{f' - {state}' if ended and state else ''}]"
 
     def styled() -> RenderableType:
         said = faint(f"{name} {arguments}".rstrip())
         if not (ended and state):
             return said
-        return said.append(f" · {state}", style="red" if color == _ERROR else "dim")
+        return said.append(f" · {state}", style="red" if failed else "dim")
 
     if ended is None or not (ended.result.strip() or ended.detail):
-        html = f'<div class="{NO_TEX}" style="{_LINE}">{head}</div>'
-        return View(plain, html=html, styled=styled)
+        return View(plain, html=f'<div class="mew-line mew-call {NO_TEX}">{head}</div>', styled=styled)
     inside = code_html(ended.detail, ended.language) if ended.detail else ""
     inside += code_html(shortened(clean(ended.result), RESULT_LIMIT)) if ended.result.strip() else ""
-    html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
+    html = f'<details class="mew-call {NO_TEX}"><summary class="mew-line">{head}</summary>{inside}</details>'
     diff = ended.detail if ended.language == "diff" else ""
     return View(plain, html=html, code=shortened(clean(diff)), language=ended.language, styled=styled)
 
@@ -158,7 +154,7 @@ def figure_view(image: Block) -> View:
 def not_inserted(code: str) -> View:
     """Return the code of a proposed cell, and that it was not inserted."""
     told = "The cell that was proposed is not inserted, because this one did not succeed:"
-    head = f'<div class="{NO_TEX}" style="{_LINE}">{told}</div>'
+    head = f'<div class="mew-line {NO_TEX}">{told}</div>'
     html = head + f'<div class="{NO_TEX}">{code_html(code, "python")}</div>'
     return View(f"[{told}]", html=html, code=clean(code), language="python", styled=lambda: faint(told))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from mewcode_magic.render.lines import FAINT, NO_TEX
-from mewcode_magic.render.text import clean, fit, line, width
+from mewcode_magic.render.code import code_html
+from mewcode_magic.render.lines import NO_TEX
+from mewcode_magic.render.text import fit, line, width
 from mewcode_magic.render.view import View
 
 if TYPE_CHECKING:
@@ -17,25 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "Column", "Table"]
 
 _GAP = "  "
-_DETAIL_LIMIT = 20_000
-"""Characters of a text that opens; a front end is slow with more."""
-
-# JupyterLab aligns cells to the right and gives every other row a background, which this does not rely on.
-_STYLE = f"""\
-<style>
-table.mew-table {{ border-collapse: collapse; color: inherit; font-size: 0.9em; margin: 0; }}
-table.mew-table :is(th, td) {{ background: none; border: 0; padding: 4px 8px 4px 0; vertical-align: top; }}
-table.mew-table :is(th, td):not([align]) {{ text-align: left; }}
-table.mew-table th {{ border-bottom: 1px solid #8886; font-weight: 600; white-space: nowrap; }}
-table.mew-table tr {{ background: none !important; }}
-table.mew-table td {{ max-width: 50em; min-width: 7em; overflow-wrap: anywhere; }}
-table.mew-table td.mew-whole {{ min-width: 0; white-space: nowrap; }}
-table.mew-table caption {{ caption-side: bottom; color: {FAINT}; padding-top: 6px; text-align: left; }}
-table.mew-table pre {{ background: none; color: inherit; max-height: 24em; overflow: auto; padding: 4px 0;
-  white-space: pre-wrap; }}
-table.mew-table .mew-mark {{ border: 1px solid #8886; border-radius: 9px; color: {FAINT}; font-size: 0.85em;
-  margin-left: 6px; padding: 0 7px; white-space: nowrap; }}
-</style>"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +62,14 @@ class Table:
         return View(self.text(width), html=self.html(css_class), styled=lambda: self._styled(width))
 
     def html(self, css_class: str = "") -> str:
-        """Return the table as HTML inside an element of the class `css_class`."""
-        head = f'<div class="{escape(f"{css_class} {NO_TEX}".strip())}">{_STYLE}'
+        """Return the table as HTML inside an element of the class `css_class`, which a live widget hides."""
+        kinds = f"{css_class} mew-instead mew-table" if css_class else "mew-table"
+        head = f'<div class="{escape(kinds)} {NO_TEX}">'
         if not self.rows:
             said = "".join(f"<div>{escape(text)}</div>" for text in self._said())
             return f"{head}{said}</div>"
         used = self._used()
-        parts = [f'{head}<table class="mew-table">']
+        parts = [f"{head}<table>"]
         if self.notes:
             parts.append(f"<caption>{'<br>'.join(escape(text) for text in self._said())}</caption>")
         if any(column.title for column in self.columns):
@@ -179,7 +162,6 @@ def _html_cell(column: Column, cell: Cell) -> str:
         content = f'<span title="{escape(line(cell.hover))}">{content}</span>'
     content += "".join(f'<span class="mew-mark">{escape(mark)}</span>' for mark in cell.marks)
     if cell.detail:
-        detail = escape(clean(cell.detail[:_DETAIL_LIMIT]))
-        content = f"<details><summary>{content}</summary><pre>{detail}</pre></details>"
+        content = f"<details><summary>{content}</summary>{code_html(cell.detail)}</details>"
     whole = ' class="mew-whole"' if column.whole else ""
     return f"<td{_align(column)}{whole}>{content}</td>"

@@ -96,7 +96,7 @@ def found_table(
             )
             for number, one in enumerate(found, 1)
         ],
-        empty=f"No session holds {line(text, 80)!r}, nor any of its words.",
+        empty=f"No session holds {line(text, 80)!r}, nor any of its words; %sessions lists all",
         notes=notes,
     )
 

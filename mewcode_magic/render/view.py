@@ -23,7 +23,7 @@ class View:
     shows in place of `plain`.
     """
 
-    plain: str
+    plain: str = ""
     html: str = ""
     markdown: str = ""
     code: str = ""
@@ -37,8 +37,8 @@ class View:
 
     def bundle(self) -> dict[str, str]:
         """Return the view by MIME type, as the display protocol takes it."""
-        rich = {"text/html": self.html, "text/markdown": self.markdown}
-        return {kind: text for kind, text in rich.items() if text} | {"text/plain": self.text()}
+        forms = {"text/html": self.html, "text/markdown": self.markdown, "text/plain": self.text()}
+        return {kind: text for kind, text in forms.items() if text}
 
 
 class Handle(Protocol):

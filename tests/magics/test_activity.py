@@ -21,6 +21,7 @@ class Kernel:
 
     def __init__(self, client: BlockingKernelClient, server: ApiServer) -> None:
         self.client, self.server = client, server
+        client.session.metadata = {"deletedCells": []}
 
     def run(self, code: str) -> str:
         """Run a cell and return what it printed, its errors among it."""

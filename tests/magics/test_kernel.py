@@ -37,6 +37,7 @@ class Kernel:
 
     def __init__(self, client: BlockingKernelClient) -> None:
         self.client = client
+        client.session.metadata = {"deletedCells": []}  # as JupyterLab sends it
 
     def run(self, code: str, *, somebody_there: bool = True) -> Ran:
         """Run a cell; `somebody_there` is what tells a front end from nbconvert."""

@@ -32,7 +32,8 @@ def run_all(project: Path, cells: Sequence[str]) -> list[str]:
 
 
 def shown(outputs: list[Any]) -> str:
-    return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") for o in outputs)
+    texts = [o.get("data", {}) | {"stream": o.get("text", "")} for o in outputs]
+    return "\n".join(t["stream"] or t.get("text/plain") or t.get("text/markdown", "") for t in texts)
 
 
 def test_notebook_runs_again_on_another_day_without_a_request(

@@ -229,7 +229,7 @@ def test_search_without_a_hit_says_so_and_keeps_the_list_last_shown(run: Any, wr
     run("%sessions")
     ran = run("%sessions search 'churn model'")
     assert ran.error is None
-    assert ran.text == "No session holds 'churn model', nor any of its words.\n"
+    assert ran.text == "No session holds 'churn model', nor any of its words; %sessions lists all\n"
     assert run("%resume 1").text.startswith(f"Resumed {session_id}")
 
 

@@ -14,15 +14,19 @@ Run = Callable[..., list[dict[str, Any]]]
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Run a cell and return what it published; `present` says whether somebody is there to be asked.
 
-    `answers` are typed one after the other, and when there are none left, nothing is.
+    `answers` are typed one after the other, and when there are none left, nothing is. `console`: it is no
+    cell of a notebook, and its front end says nothing of one.
     """
     folder = str(tmp_path_factory.mktemp("kernel"))
     manager, client = start_new_kernel(
         env={**os.environ, "HOME": folder, "IPYTHONDIR": folder, "JUPYTER_RUNTIME_DIR": folder}, cwd=folder
     )
 
-    def run(code: str, *, present: bool = True, answers: Sequence[str] = ()) -> list[dict[str, Any]]:
+    def run(
+        code: str, *, present: bool = True, answers: Sequence[str] = (), console: bool = False
+    ) -> list[dict[str, Any]]:
         published: list[dict[str, Any]] = []
+        client.session.metadata = {} if console else {"deletedCells": []}
         typed = iter(answers)
 
         def answer(message: dict[str, Any]) -> None:

@@ -88,7 +88,10 @@ def test_found_sessions_show_their_passage_with_the_hits_marked() -> None:
 
 
 def test_nothing_found_is_a_sentence_in_one_line() -> None:
-    assert found_table([], "a\nb\x1b").text() == "No session holds 'a b␛', nor any of its words."
+    assert (
+        found_table([], "a\nb\x1b").text()
+        == "No session holds 'a b␛', nor any of its words; %sessions lists all"
+    )
 
 
 def test_memories_are_marked_where_the_agent_does_not_see_them_as_they_are(project, home) -> None:

@@ -54,10 +54,10 @@ def test_text_grows_in_one_display_updated_ten_times_a_second_at_most(run) -> No
     messages = run(PRELUDE + WORDS)
     assert errors(messages) == []
     first, closing = displayed(messages)
-    assert first["text/plain"].startswith("word0")
+    assert first["text/markdown"].startswith("word0")
     seconds = float(next(m["content"]["text"] for m in messages if m["msg_type"] == "stream"))
     assert 2 <= len(updates(messages)) <= seconds * 10 + 1
-    texts = [u["data"]["text/plain"] for u in updates(messages)]
+    texts = [u["data"]["text/markdown"] for u in updates(messages)]
     assert texts == sorted(texts, key=len)
     assert final(messages)[0]["text/markdown"].endswith("word119")
     assert "a-model" in closing["text/html"]
@@ -105,7 +105,6 @@ def test_each_event_has_its_place_and_data_is_escaped(run) -> None:
     assert recalled["text/plain"] == "[Recalled: prefers-polars, <b>]"
     assert "prefers-polars, &lt;b&gt;" in recalled["text/html"]
     assert text["text/markdown"] == "Let me &#60;b>look&#60;/b>.\n\n```py\nx = '<i>'\n```"
-    assert text["text/plain"] == "Let me <b>look</b>.\n\n```py\nx = '<i>'"
     assert "<b>ReadFile</b> &lt;u&gt;.csv, 3</summary>" in call["text/html"]
     assert "&lt;script&gt;" in call["text/html"]
     assert call["text/plain"] == "[ReadFile: <u>.csv, 3]"
@@ -133,12 +132,20 @@ def test_a_captured_cell_keeps_no_intermediate_states(run) -> None:
     assert stream["content"]["text"] == "2\n"
 
 
+def test_console_gets_each_text_once_and_as_plain_text(run) -> None:
+    messages = run(PRELUDE + EVERYTHING, console=True)
+    assert "update_display_data" not in [m["msg_type"] for m in messages]
+    plain = [m["content"]["data"]["text/plain"] for m in messages if m["msg_type"] == "display_data"]
+    assert any("Let me <b>look" in text for text in plain)
+    assert all(plain)
+
+
 def test_a_saved_notebook_holds_the_final_text_only(tmp_path) -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(PRELUDE + EVERYTHING)])
     NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = notebook.cells[0].outputs
     assert [o.output_type for o in outputs] == ["display_data"] * 7
-    assert "Let me <b>look" in outputs[1]["data"]["text/plain"]
+    assert "Let me &#60;b>look" in outputs[1]["data"]["text/markdown"]
     assert "object at 0x" not in json.dumps(notebook)
 
 
@@ -227,7 +234,7 @@ show_turn(turn(), shell=get_ipython())
 """
     )
     (text,) = final(messages)
-    assert text["text/plain"] == "half an answer"
+    assert text["text/markdown"] == "half an answer"
     (error,) = errors(messages)
     assert error["ename"] == "ReplyCutOff"
     assert error["traceback"] == ["ReplyCutOff: the stream ended before the reply did; ask again"]
@@ -343,7 +350,7 @@ def test_question_shows_all_that_would_be_done_and_takes_what_is_typed(run, type
     assert "    -x = 1\n    +x = '<b>'\n     y" in question["text/plain"]
     _, answered, told, _ = final(messages)
     assert answered["text/plain"] == f"[EditFile: {answer}]"
-    assert told["text/plain"] == f"Told {answer}."
+    assert told["text/markdown"] == f"Told {answer}."
 
 
 @pytest.mark.parametrize("language", ["bash", "python", "diff"])
