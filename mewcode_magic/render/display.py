@@ -33,19 +33,19 @@ def output_for(shell: Any) -> Output:
         return terminal_output()
     captured = type(shell.display_pub).__name__ == "CapturingDisplayPublisher"  # %%capture keeps each update
     console = is_console(shell)
-    return _KernelOutput(shell, live=can_ask(shell) and not (captured or console), plain=console)
+    return _KernelOutput(shell, live=can_ask(shell) and not (captured or console), console=console)
 
 
 class _KernelOutput:
-    def __init__(self, shell: Any, *, live: bool, plain: bool) -> None:
-        self._shell, self.live, self._plain = shell, live, plain
+    def __init__(self, shell: Any, *, live: bool, console: bool) -> None:
+        self._shell, self.live, self._console = shell, live, console
         self._styled: set[str] = set()
 
     def open(self) -> _KernelHandle:
-        return _KernelHandle(self._shell, live=self.live, styled=self._styled)
+        return _KernelHandle(self._shell, live=self.live, styled=self._styled, console=self._console)
 
     def stretch(self) -> _KernelStretch:
-        return _KernelStretch(self.open(), live=self.live, plain=self._plain)
+        return _KernelStretch(self.open(), live=self.live, console=self._console)
 
     def wait(self) -> None:
         """Show nothing: the front end marks the cell that runs."""
@@ -55,9 +55,9 @@ class _KernelOutput:
 
 
 class _KernelHandle:
-    def __init__(self, shell: Any, *, live: bool, styled: set[str]) -> None:
+    def __init__(self, shell: Any, *, live: bool, styled: set[str], console: bool) -> None:
         """Make a place that is still empty; `styled` are the rules that stand in the output already."""
-        self._shell, self._live = shell, live
+        self._shell, self._live, self._console = shell, live, console
         self._styled, self._rules = styled, list[str]()
         self._id = uuid.uuid4().hex
         self.shown: View | None = None
@@ -70,7 +70,7 @@ class _KernelHandle:
             data=self._with_style(view).bundle(),
             metadata={},
             transient={"display_id": self._id},
-            update=self._live and self.shown is not None,
+            update=self.shown is not None and not self._console,
         )
         self.shown = view
 
@@ -85,8 +85,8 @@ class _KernelHandle:
 class _KernelStretch:
     """Updates come from a timer's thread, so that the last words before a pause are shown too."""
 
-    def __init__(self, handle: _KernelHandle, *, live: bool, plain: bool) -> None:
-        self._handle, self._live, self._plain = handle, live, plain
+    def __init__(self, handle: _KernelHandle, *, live: bool, console: bool) -> None:
+        self._handle, self._live, self._console = handle, live, console
         self._pieces: list[str] = []
         self._painted = 0
         self._painting = threading.Lock()
@@ -131,6 +131,6 @@ class _KernelStretch:
         self._painted = len(self._pieces)
         if text := "".join(self._pieces[: self._painted]).strip():
             # Where Markdown is shown, plain text would be the same again, and saved outputs twice as long.
-            plain = text if self._plain else ""
+            plain = text if self._console else ""
             self._handle.show(View(plain, markdown=safe_markdown(text)), final=final)
         self._due = began + max(PAUSE, SHARE * (time.monotonic() - began))
