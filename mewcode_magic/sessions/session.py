@@ -12,6 +12,7 @@ import errno
 import os
 import weakref
 from collections import Counter, deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,10 +22,12 @@ from mewcode_magic.errors import SessionError, SessionInUse, StorageError
 from mewcode_magic.files import Lock, private_folder, storage_errors
 from mewcode_magic.messages import Message
 from mewcode_magic.project import mark_private
+from mewcode_magic.sessions.boundary import boundary_entry
 from mewcode_magic.sessions.chain import repair_chain
-from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
+from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, record_entry
 from mewcode_magic.sessions.facts import Facts, one_line, survey
 from mewcode_magic.sessions.meta import write_meta
+from mewcode_magic.sessions.records import read_line
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_replay
 
 __all__ = ["Session", "lock_session"]
@@ -184,6 +187,33 @@ class Session:
         self._facts.messages = self._facts.tokens = None  # counted again at the end of the turn
         return new
 
+    def compact(self, summary: str, keep: Sequence[Message]) -> None:
+        """Go on from a summary and the messages that are kept: one record, and what a resume would replay.
+
+        The file keeps all that was said before.
+
+        Raises:
+            StorageError: it could not be written; nothing is compacted.
+            SessionError: the session is closed.
+        """
+        self._check_open()
+        self._write_pending()
+        self._count()
+        entry = boundary_entry(summary, keep, self._dialect)
+        replay = Replay(self._dialect, compacting=True)
+        for record in read_line(entry[0]).records:
+            replay.add(record)
+        messages, _ = repair_chain(replay.messages)
+        self._pending.append(entry)
+        try:
+            self._write_pending()
+        except BaseException:
+            if entry in self._pending:
+                self._pending.remove(entry)
+            raise
+        self.messages[:] = messages
+        self._counted = len(messages)
+
     def end_turn(self) -> None:
         """See to it that all is on the disk, and bring `ID.meta` up to date if that can be written.
 
@@ -253,7 +283,7 @@ class Session:
     def _mark(self, kind: Literal["title", "summary"], text: str) -> None:
         """Record what is no part of the conversation; the file stays as old as that, which orders lists."""
         stat = os.fstat(self._descriptor) if self._descriptor != _NO_FILE and not self._pending else None
-        self._pending.append(marker_entry(kind, text, self._dialect))
+        self._pending.append(record_entry(kind, text, self._dialect))
         self._write_pending()
         if stat is not None:
             with storage_errors("write", self.path):
@@ -318,7 +348,7 @@ class Session:
         waiting = list(self._pending)
         self._pending.clear()
         if self._facts.name is not None:
-            self._pending.append(marker_entry("title", self._facts.name, self._dialect))
+            self._pending.append(record_entry("title", self._facts.name, self._dialect))
         for message in self.messages:
             self._pending += entries_of(message, self._dialect)
         self._pending += waiting
