@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,16 +11,20 @@ from typing import Any
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import (
+    Compaction,
     ContextReport,
     Front,
+    Room,
     build_request,
+    estimate_tokens_of,
     notice_block,
     read_front,
     report_context,
     system_prompt,
 )
-from mewcode_magic.errors import MewCodeError
+from mewcode_magic.errors import ContextTooLong, MewCodeError
 from mewcode_magic.events import (
+    CompactionEnded,
     Event,
     Model,
     Notice,
@@ -32,10 +36,11 @@ from mewcode_magic.events import (
 )
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
-from mewcode_magic.messages import Block, Message
+from mewcode_magic.messages import Block, Message, Usage
+from mewcode_magic.model import window_of
 from mewcode_magic.sessions import Session, SessionInfo
 from mewcode_magic.tools import Permissions, ToolContext, all_tools
-from mewcode_magic.turn import run_turn
+from mewcode_magic.turn import Prepare, run_turn
 
 __all__ = ["Conversation"]
 
@@ -69,10 +74,11 @@ class Conversation:
         self._context = ToolContext(session.id, project, memory, settings, Permissions(settings), shell=shell)
         self._front: Front | None = None
         self._recall: Recall | None = None
+        self._compaction = Compaction(session, settings, front=self._front_tokens)
 
     @property
     def front(self) -> Front:
-        """What stands in front of the session, as it was on disk at its first prompt or resume."""
+        """What stands in front of the session, as it was on disk when it began, resumed or was compacted."""
         if self._front is None or not self.session.messages:
             self._front = read_front(self._project, self._home, self._memory, self._settings)
         return self._front
@@ -93,10 +99,12 @@ class Conversation:
         of the request is prepared. A KeyboardInterrupt is recorded, told by `TurnEnded`, and raised again.
 
         Raises:
+            ConversationFull: there is no room for the prompt, and the setting is not to make any.
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
         """
         session = self.session
         session.refresh()
+        self._compaction.check_room(prompt, self._window(model))
         stopped: KeyboardInterrupt | None = None
         failure, waiting = "", self.notices
         notices: list[str] = []
@@ -138,20 +146,23 @@ class Conversation:
         if recall.surfaced:
             yield Recalled(tuple(recall.surfaced), recall.by)
 
-        def request() -> Request:
+        def prepare(refused: ContextTooLong | None) -> Generator[Event, None, Request]:
             if stopped is not None:
                 raise stopped
+            yield from self._make_room(model, side, refused)
             return self.request()
 
-        for event in self._turn(model, request):
-            yield replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+        beside = recall.usage
+        for event in self._turn(model, prepare):
+            beside += event.usage if isinstance(event, CompactionEnded) else Usage()
+            yield replace(event, usage=event.usage + beside) if isinstance(event, TurnEnded) else event
 
-    def _turn(self, model: Model, request: Callable[[], Request]) -> Iterator[Event]:
+    def _turn(self, model: Model, prepare: Prepare) -> Iterator[Event]:
         """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""
         session = self.session
         before: dict[str, Memory] = {}
         try:
-            for event in run_turn(model, session, request, self._tools, self._context):
+            for event in run_turn(model, session, prepare, self._tools, self._context):
                 match event:
                     case ToolStarted(name=name) if self._writes_memory(name):
                         before = self._memory.snapshot()
@@ -176,6 +187,53 @@ class Conversation:
         news, front = self.front.news(self._memory)
         return [*self.notices, *notices, *news], front
 
+    def compact(self, *, model: Model, side: Model, focus: str = "") -> Generator[Event]:
+        """Have `side` sum up all but the latest messages, with what the user wants kept in mind.
+
+        Instructions, memories and date are read again afterwards. `model` is who goes on with the rest.
+
+        Raises:
+            NothingToCompact: there is too little to sum up.
+            MewCodeError: it could not be done; all is as it was.
+        """
+        self.session.refresh()
+        windows = {"window": self._window(model), "side_window": self._window(side)}
+        for event in self._compaction.run(side, focus=focus, **windows):
+            if isinstance(event, CompactionEnded):
+                self._read_front()
+                self.session.end_turn()
+            yield event
+
+    def _make_room(self, model: Model, side: Model, refused: ContextTooLong | None) -> Iterator[Event]:
+        """Compact the conversation if the next request would be too long, or if the last one was `refused`.
+
+        Raises:
+            ContextTooLong: the last request was, and the conversation cannot be made shorter.
+        """
+        window = self._window(model)
+        if not (self._compaction.is_due(window) if refused is None else self._compaction.is_automatic):
+            done = False
+        else:
+            done = yield from self._compaction.run_by_itself(
+                side, window=window, side_window=self._window(side)
+            )
+        if done:
+            self._read_front()
+        elif refused is not None:
+            raise refused
+
+    def _read_front(self) -> None:
+        """Read instructions, memories and date again; what cannot be read now stays as it was."""
+        with contextlib.suppress(MewCodeError):
+            self._front = read_front(self._project, self._home, self._memory, self._settings)
+
+    def _front_tokens(self) -> int:
+        """Return about how many tokens are sent in front of the conversation."""
+        return estimate_tokens_of([self._system, self._definitions, self.front.reminder.text])
+
+    def _window(self, model: Model) -> int:
+        return self._settings.context_window or window_of(model.name)
+
     def last_turn(self) -> tuple[list[Message], list[Message]]:
         """Return the messages before the last prompt, and those from it on."""
         # Found, not counted: another program may have written to the session, or compacted it.
@@ -193,8 +251,8 @@ class Conversation:
             max_tokens=self._settings.max_tokens,
         )
 
-    def report(self) -> ContextReport:
-        """Return what the next request would hold beside the prompt itself."""
+    def report(self, model: Model) -> ContextReport:
+        """Return what the next request to `model` would hold beside the prompt itself."""
         front = self.front
         return report_context(
             self.request(),
@@ -202,6 +260,9 @@ class Conversation:
             self.session.messages,
             pending=self._pending()[0],
             recall=self._recall,
+            used=self._compaction.tokens,
+            room=Room.of(self._window(model), self._settings),
+            automatic=self._compaction.is_automatic,
             files=[shown(path) for path in front.instructions.files],
             notices=[*front.instructions.notices, *self._memory.notices],
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mewcode_magic.context.reminder import Reminder
+from mewcode_magic.context.room import Room
 from mewcode_magic.context.tokens import estimate_tokens, estimate_tokens_of
 from mewcode_magic.errors import one_line
 from mewcode_magic.events import Request
@@ -34,6 +35,11 @@ class ContextReport:
 
     parts: tuple[ContextPart, ...]
     notices: tuple[str, ...]
+    used: int
+    """Tokens of the request: what the API counted, and an estimate of what came since."""
+    room: Room
+    automatic: bool
+    """Whether the conversation is compacted by itself."""
 
     @property
     def total(self) -> int:
@@ -48,13 +54,16 @@ def report_context(
     *,
     pending: Sequence[str],
     recall: Recall | None,
+    used: int,
+    room: Room,
+    automatic: bool,
     files: Sequence[str],
     notices: Sequence[str],
 ) -> ContextReport:
     """Return the report on a request; token counts are estimates.
 
     `pending` are the notices that the next prompt will carry, `recall` is what was found for the last one,
-    `files` are the instruction files in order.
+    `files` are the instruction files in order. `used`, `room` and `automatic` become the report's.
     """
     prompts = sum(message.is_prompt for message in messages)
     conversation = estimate_tokens_of(request.messages) - estimate_tokens(reminder.text)
@@ -90,7 +99,7 @@ def report_context(
     if pending:
         text = "\n".join(pending)
         parts.append(ContextPart("notices", estimate_tokens(text), text, "go with the next prompt"))
-    return ContextReport(tuple(parts), tuple(notices))
+    return ContextReport(tuple(parts), tuple(notices), used, room, automatic)
 
 
 def _texts(blocks: Sequence[dict[str, object]]) -> str:

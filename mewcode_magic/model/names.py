@@ -19,6 +19,7 @@ _WINDOWS = {
     "claude-mythos-5": 1_000_000,
     "claude-opus-5": 1_000_000,
     "claude-sonnet-5": 1_000_000,
+    OFFLINE: 1_000_000,  # no limit of its own, and a conversation with Claude is not to be compacted by rules
 }
 """By what a name begins with; https://platform.claude.com/docs/en/about-claude/models/overview."""
 

@@ -12,7 +12,7 @@ from mewcode_magic.render.tables import (
     status_table,
 )
 from mewcode_magic.render.transcript import transcript_text, transcript_view
-from mewcode_magic.render.turn import Stopped, outcome_of, show_turn
+from mewcode_magic.render.turn import Stopped, outcome_of, show_compaction, show_turn
 
 __all__ = [
     "Cell",
@@ -30,6 +30,7 @@ __all__ = [
     "quiet_line",
     "safe_markdown",
     "sessions_table",
+    "show_compaction",
     "show_turn",
     "status_table",
     "told",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from mewcode_magic.events import PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.events import CompactionEnded, PermissionAsked, Recalled, ToolEnded, ToolStarted, TurnEnded
 from mewcode_magic.files import shown
 from mewcode_magic.memory import Extraction, Memory, Saved
 from mewcode_magic.messages import Usage
@@ -20,6 +20,7 @@ __all__ = [
     "arguments_of",
     "call_line",
     "closing_line",
+    "compaction_line",
     "joined_view",
     "not_inserted",
     "outcome_view",
@@ -87,6 +88,21 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     inside += code_html(shortened(clean(ended.result), RESULT_LIMIT)) if ended.result.strip() else ""
     html = f'<details class="{NO_TEX}" style="{_LINE}"><summary>{head}</summary>{inside}</details>'
     return View(plain, html=html)
+
+
+def compaction_line(ended: CompactionEnded | None = None, *, stopped: bool = False) -> View:
+    """Return a compaction: that it runs, or how it ended.
+
+    Without a model, as with the offline answers, the seconds are left out, as in the closing line.
+    """
+    if stopped:
+        return quiet_line("Compacting the conversation was stopped; it is as it was.")
+    if ended is None:
+        return quiet_line("Compacting the conversation…")
+    if ended.failure:
+        return quiet_line(f"The conversation could not be compacted and is as it was: {ended.failure}")
+    took = f" in {ended.seconds:.1f} s" if ended.usage != Usage() else ""
+    return quiet_line(f"Compacted the conversation: {ended.before:,} → {ended.after:,} tokens{took}")
 
 
 def not_inserted(code: str) -> View:

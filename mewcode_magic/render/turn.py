@@ -9,6 +9,8 @@ from typing import Any
 
 from mewcode_magic.errors import SessionInUse
 from mewcode_magic.events import (
+    CompactionEnded,
+    CompactionStarted,
     Event,
     Notice,
     PermissionAsked,
@@ -25,6 +27,7 @@ from mewcode_magic.render.display import Handle, Output, Stretch, View, output_f
 from mewcode_magic.render.lines import (
     call_line,
     closing_line,
+    compaction_line,
     joined_view,
     not_inserted,
     outcome_view,
@@ -34,7 +37,7 @@ from mewcode_magic.render.lines import (
 )
 from mewcode_magic.render.question import ask
 
-__all__ = ["Stopped", "outcome_of", "show_turn"]
+__all__ = ["Stopped", "outcome_of", "show_compaction", "show_turn"]
 
 
 class Stopped(KeyboardInterrupt):
@@ -69,6 +72,21 @@ def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
         shown.keep_code(withdraw(shell))
         raise SessionInUse("another prompt came in between and ended this turn; what was said so far is kept")
     return shown.ended
+
+
+def show_compaction(events: Generator[Event], *, shell: Any) -> None:
+    """Display a compaction in `shell`'s running cell while it runs.
+
+    Raises:
+        Stopped: the user stopped it; the conversation is as it was.
+        MewCodeError: it could not be done, or there is nothing to compact.
+    """
+    shown = _Shown(output_for(shell), asks=False)
+    with closing(events):
+        try:
+            _take_all(events, shown)
+        finally:
+            shown.settle()
 
 
 def _take_all(events: Generator[Event], shown: _Shown) -> None:
@@ -109,6 +127,7 @@ class _Shown:
         self._output = output
         self._stretch: Stretch | None = None
         self._calls: dict[str, tuple[ToolStarted, Handle]] = {}
+        self._compaction: Handle | None = None
 
     def take(self, event: Event) -> None:
         """Display an event."""
@@ -129,15 +148,30 @@ class _Shown:
                     ask(event, self._output)
                 else:
                     self._output.open().show(permission_line(event))
-            case ToolStarted():
-                handle = self._output.open()
-                self._calls[event.id] = event, handle
-                handle.show(call_line(event), final=False)
-            case ToolEnded():
-                started, handle = self._calls.pop(event.id)
-                handle.show(call_line(started, event))
+            case ToolStarted() | ToolEnded():
+                self._take_call(event)
+            case CompactionStarted() | CompactionEnded():
+                self._take_compaction(event)
             case TurnEnded():
                 self.ended = event
+
+    def _take_call(self, event: ToolStarted | ToolEnded) -> None:
+        if isinstance(event, ToolStarted):
+            handle = self._output.open()
+            self._calls[event.id] = event, handle
+            handle.show(call_line(event), final=False)
+        else:
+            started, handle = self._calls.pop(event.id)
+            handle.show(call_line(started, event))
+
+    def _take_compaction(self, event: CompactionStarted | CompactionEnded) -> None:
+        handle = self._compaction or self._output.open()
+        if isinstance(event, CompactionStarted):
+            handle.show(compaction_line(), final=False)
+            self._compaction = handle
+        else:
+            handle.show(compaction_line(event))
+            self._compaction = None
 
     def keep_code(self, code: str) -> None:
         """Display a proposed cell that front ends do not insert, because the running one fails."""
@@ -151,6 +185,8 @@ class _Shown:
         for started, handle in self._calls.values():
             handle.show(call_line(started, stopped=True))
         self._calls.clear()
+        if self._compaction is not None:
+            self._compaction.show(compaction_line(stopped=True))
         if self.ended is not None:
             self._close(self.ended)
 

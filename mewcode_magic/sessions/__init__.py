@@ -1,5 +1,6 @@
 """Conversations on disk: JSONL files that survive crashes, other programs and full disks."""
 
+from mewcode_magic.sessions.boundary import summary_in
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
@@ -17,5 +18,6 @@ __all__ = [
     "SessionInfo",
     "SessionStore",
     "repair_chain",
+    "summary_in",
     "summary_of",
 ]

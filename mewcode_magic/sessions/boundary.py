@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from mewcode_magic.messages import Message, Time, escape_tags
-from mewcode_magic.sessions.encode import Entry, entries_of, record_entry
+from mewcode_magic.sessions.encode import Entry, entries_of, marker_entry
 from mewcode_magic.sessions.records import Dialect
 
 __all__ = ["boundary_entry", "summary_in", "summary_message"]
@@ -46,7 +46,7 @@ def summary_in(message: Message) -> str | None:
 def boundary_entry(summary: str, keep: Sequence[Message], dialect: Dialect) -> Entry:
     """Return the line that stands for all before it: the summary, and the messages that are kept."""
     kept = [_timeless(line) for message in keep for line, _ in entries_of(message, dialect)]
-    return record_entry("compact_boundary", {"summary": summary, "keep": kept}, dialect)
+    return marker_entry("compact_boundary", {"summary": summary, "keep": kept}, dialect)
 
 
 def _timeless(line: bytes) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import orjson
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions.records import Dialect, Result, read_line, result_block
 
-__all__ = ["Entry", "entries_of", "entry_of", "record_entry"]
+__all__ = ["Entry", "entries_of", "entry_of", "marker_entry"]
 
 Entry: TypeAlias = tuple[bytes, Message | None]
 """One line to write, with its end, and the message that is complete once it is written."""
@@ -76,10 +76,10 @@ def entries_of(message: Message, dialect: Dialect) -> list[Entry]:
     return entries
 
 
-def record_entry(
+def marker_entry(
     kind: Literal["title", "summary", "compact_boundary"], content: Any, dialect: Dialect
 ) -> Entry:
-    """Return the line of a record that is no message of the conversation."""
+    """Return the line of a record that stands beside the conversation, or for a part of it."""
     if dialect == "role":
         return _line({"role": kind, "content": content, "ts": _seconds(None)})[0], None
     return _line({"type": kind, "content": content, "timestamp": _date(None)})[0], None

@@ -24,7 +24,7 @@ from mewcode_magic.messages import Message
 from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.boundary import boundary_entry
 from mewcode_magic.sessions.chain import repair_chain
-from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, record_entry
+from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
 from mewcode_magic.sessions.facts import Facts, one_line, survey
 from mewcode_magic.sessions.meta import write_meta
 from mewcode_magic.sessions.records import read_line
@@ -211,7 +211,7 @@ class Session:
             if entry in self._pending:
                 self._pending.remove(entry)
             raise
-        self.messages[:] = messages
+        self.messages = messages
         self._counted = len(messages)
 
     def end_turn(self) -> None:
@@ -283,7 +283,7 @@ class Session:
     def _mark(self, kind: Literal["title", "summary"], text: str) -> None:
         """Record what is no part of the conversation; the file stays as old as that, which orders lists."""
         stat = os.fstat(self._descriptor) if self._descriptor != _NO_FILE and not self._pending else None
-        self._pending.append(record_entry(kind, text, self._dialect))
+        self._pending.append(marker_entry(kind, text, self._dialect))
         self._write_pending()
         if stat is not None:
             with storage_errors("write", self.path):
@@ -348,7 +348,7 @@ class Session:
         waiting = list(self._pending)
         self._pending.clear()
         if self._facts.name is not None:
-            self._pending.append(record_entry("title", self._facts.name, self._dialect))
+            self._pending.append(marker_entry("title", self._facts.name, self._dialect))
         for message in self.messages:
             self._pending += entries_of(message, self._dialect)
         self._pending += waiting

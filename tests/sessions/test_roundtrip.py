@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mewcode_magic.messages import Message, Surfaced, Usage
-from mewcode_magic.sessions.encode import entries_of, record_entry
+from mewcode_magic.sessions.encode import entries_of, marker_entry
 from mewcode_magic.sessions.records import Dialect
 from mewcode_magic.sessions.replay import read_conversation
 
@@ -248,7 +248,7 @@ def test_time_that_no_calendar_has_becomes_the_present(ts: float, dialect: Diale
 
 @pytest.mark.parametrize("dialect", ["role", "typed"])
 def test_marker_reads_back(tmp_path: Path, dialect: Dialect) -> None:
-    line, message = record_entry("title", "cut \ud83d", dialect)
+    line, message = marker_entry("title", "cut \ud83d", dialect)
     (tmp_path / "x.jsonl").write_bytes(line)
     assert message is None
     assert read_conversation(tmp_path / "x.jsonl").title == "cut \N{REPLACEMENT CHARACTER}"
