@@ -51,6 +51,7 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         "extract": "wait",
         "memory_tool": "anthropic",
         "recall": "false",
+        "auto_compact": "false",
         "bash_output_chars": "2000",
         "share_values": "false",
         "share_activity": "false",

@@ -43,13 +43,13 @@ def summary_query(messages: Sequence[Message], *, focus: str, limit: int) -> Que
 
     What is too long is shortened text by text, then left out from its beginning; an earlier summary stays.
     """
-    head, messages = ([], messages) if summary_in(messages[0]) is None else ([messages[0]], messages[1:])
+    head = 1 if messages and summary_in(messages[0]) is not None else 0
     texts = [("focus", focus)] if focus else []
-    texts += [text for message in head for text in _texts(message)]
+    texts += [text for message in messages[:head] for text in _texts(message)]
     first = [_block(tag, _cut(text, _CHARS[tag])) for tag, text in texts]
     room = limit - sum(estimate_tokens(block["text"]) for block in first)
     for share in _SHARES:
-        blocks, fit = _latest(messages, share, room)
+        blocks, fit = _latest(messages[head:], share, room)
         if fit:
             break
     asked: Block = {"type": "text", "text": "That is the part to summarise. Answer with the summary alone."}

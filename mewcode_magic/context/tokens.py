@@ -1,7 +1,7 @@
 """How many tokens a conversation takes: what the API counted, and an estimate of what came after it.
 
 No tokenizer of a current Claude is public. The estimate was fitted to the one that Anthropic published for
-Claude 2 (in the package anthropic 0.28), from which it differs by less than 10 % on English, Chinese, code,
+Claude 2 (in the package anthropic 0.28), from which it differs by less than 15 % on English, Chinese, code,
 JSON, tables and logs. Newer models make up to a third more tokens of the same text, which a conversation's
 own counts tell after a few replies.
 """
