@@ -13,7 +13,8 @@ __all__ = ["Room"]
 class Room:
     """Limits of one conversation, in tokens.
 
-    Where the reserve and the margins would leave less than half of a small window, half of it is used.
+    Of a small window, of which the reserve and the margins would leave little, half is filled before it is
+    compacted, and three quarters before no prompt is taken.
     """
 
     window: int
@@ -34,7 +35,7 @@ class Room:
         return cls(
             window=window,
             compacts_above=compacts_above,
-            refuses_above=max(usable - settings.manual_compact_safety_margin, window // 2),
+            refuses_above=max(usable - settings.manual_compact_safety_margin, window * 3 // 4),
             keeps=min(settings.keep_recent_tokens, keeps_most),
             keeps_most=keeps_most,
         )

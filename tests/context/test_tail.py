@@ -102,7 +102,7 @@ def test_conversation_within_the_limits_is_kept_whole() -> None:
     [
         (200_000, 167_000, 177_000, 40_000),
         (1_000_000, 967_000, 977_000, 40_000),
-        (20_000, 10_000, 10_000, 5_000),
+        (20_000, 10_000, 15_000, 5_000),
     ],
 )
 def test_limits_follow_the_window(window: int, compacts: int, refuses: int, most: int) -> None:
