@@ -10,7 +10,7 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.context.retelling import MAX_TOKENS, summary_query
 from mewcode_magic.context.room import Room
 from mewcode_magic.context.tail import divide
-from mewcode_magic.context.tokens import TokenMeter, estimate_message, estimate_tokens
+from mewcode_magic.context.tokens import TokenMeter, estimate_message, estimate_tokens, estimate_tokens_of
 from mewcode_magic.errors import (
     AnswerUnusable,
     ContextTooLong,
@@ -131,12 +131,13 @@ def _summary(model: Model, messages: list[Message], *, focus: str, limit: int) -
         ModelError: there is none.
     """
     for attempt in range(ATTEMPTS):
-        query = summary_query(messages, focus=focus, limit=max(limit >> attempt, 1_000))
+        query = summary_query(messages, focus=focus, limit=limit)
         try:
             reply = model.query(query)
         except ContextTooLong:
             if attempt == ATTEMPTS - 1:
                 raise
+            limit = estimate_tokens_of(query.messages) // 2
             continue
         if summary := str(reply.value).strip():
             return summary, reply.usage

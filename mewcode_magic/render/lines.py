@@ -90,13 +90,13 @@ def call_line(started: ToolStarted, ended: ToolEnded | None = None, *, stopped: 
     return View(plain, html=html)
 
 
-def compaction_line(ended: CompactionEnded | None = None, *, stopped: bool = False) -> View:
+def compaction_line(ended: CompactionEnded | None = None, *, broken_off: bool = False) -> View:
     """Return a compaction: that it runs, or how it ended.
 
     Without a model, as with the offline answers, the seconds are left out, as in the closing line.
     """
-    if stopped:
-        return quiet_line("Compacting the conversation was stopped; it is as it was.")
+    if broken_off:
+        return quiet_line("The conversation was not compacted; it is as it was.")
     if ended is None:
         return quiet_line("Compacting the conversation…")
     if ended.failure:

@@ -158,7 +158,7 @@ def _room(report: ContextReport) -> str:
     room = report.room
     if report.automatic:
         return f"used of {room.window:,}; compacted above {room.compacts_above:,}"
-    return f"used of {room.window:,}; above {room.refuses_above:,} no prompt is taken before %compact"
+    return f"used of {room.window:,}; above {room.refuses_above:,} no prompt is taken"
 
 
 def status_table(status: Status) -> Table:

@@ -186,7 +186,7 @@ class _Shown:
             handle.show(call_line(started, stopped=True))
         self._calls.clear()
         if self._compaction is not None:
-            self._compaction.show(compaction_line(stopped=True))
+            self._compaction.show(compaction_line(broken_off=True))
         if self.ended is not None:
             self._close(self.ended)
 

@@ -49,7 +49,7 @@ def registrations(shell: InteractiveShell) -> dict[str, int]:
     }
 
 
-ONCE = {"magics": 8, "configurables": 6, "events": 4, "transforms": 1, "token transforms": 1}
+ONCE = {"magics": 9, "configurables": 6, "events": 4, "transforms": 1, "token transforms": 1}
 
 
 @pytest.mark.parametrize(
