@@ -7,10 +7,10 @@ prompt), `<assistant>`, `<call>` and `<result>`. All of it is escaped, so that n
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
-
-import orjson
 
 from mewcode_magic.context.tokens import estimate_tokens
 from mewcode_magic.events import Query
@@ -35,6 +35,7 @@ _CHARS = {
 """Characters of one text that are shown: three quarters from its beginning, the rest from its end."""
 _SHARES = (1.0, 0.5, 0.25, 0.1)
 """Of these lengths, where the whole is too long."""
+_UNSENDABLE = re.compile("[\ud800-\udfff\0]")
 _RECALLED = "<relevant_memories>"
 
 
@@ -87,8 +88,8 @@ def _said(block: Block, role: str) -> Iterator[tuple[str, str]]:
         case "text":
             yield role, str(block.get("text", ""))
         case "tool_use":
-            arguments = orjson.dumps(block.get("input"), default=str, option=orjson.OPT_NON_STR_KEYS)
-            yield "call", f"{block.get('name')} {arguments.decode()}"
+            arguments = json.dumps(block.get("input"), default=str, ensure_ascii=False)
+            yield "call", f"{block.get('name')} {arguments}"
         case "tool_result":
             failed = "failed: " if block.get("is_error") else ""
             yield "result", failed + _result(block.get("content"))
@@ -101,6 +102,7 @@ def _result(content: object) -> str:
 
 
 def _block(tag: str, text: str) -> Block:
+    text = _UNSENDABLE.sub("\N{REPLACEMENT CHARACTER}", text)
     return {"type": "text", "text": f"<{tag}>\n{escape(text.strip(), quote=False)}\n</{tag}>"}
 
 
