@@ -72,7 +72,7 @@ def kernel(root: Path) -> None:
 
 
 def peak(root: Path, cell: str) -> float:
-    """Return the most memory, in MB, that a kernel has taken after it has loaded the extension and run a cell."""
+    """Return the most memory, in MB, that a kernel takes that loads the extension and runs a cell."""
     manager, client = start_new_kernel(cwd=str(root), env={**os.environ, "MEWCODE_HOME": str(root / "home")})
     printed: list[str] = []
     for code in ("%load_ext mewcode", cell, PEAK):
