@@ -71,6 +71,7 @@ class Conversation:
         self._tools = {tool.name: tool for tool in all_tools(settings)}
         self._definitions = [tool.definition for tool in self._tools.values()]
         self._system = system_prompt(project, settings.memory_tool)
+        self._fixed_tokens = estimate_tokens_of([self._system, self._definitions])
         self._context = ToolContext(session.id, project, memory, settings, Permissions(settings), shell=shell)
         self._front: Front | None = None
         self._recall: Recall | None = None
@@ -229,7 +230,7 @@ class Conversation:
 
     def _front_tokens(self) -> int:
         """Return about how many tokens are sent in front of the conversation."""
-        return estimate_tokens_of([self._system, self._definitions, self.front.reminder.text])
+        return self._fixed_tokens + estimate_tokens_of(self.front.reminder.text)
 
     def _window(self, model: Model) -> int:
         return self._settings.context_window or window_of(model.name)
