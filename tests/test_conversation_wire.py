@@ -1,5 +1,8 @@
 """A whole conversation with Claude over HTTP, on real files: the server refuses what the API would refuse."""
 
+import os
+import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from api_server import ApiServer
 from mewcode_magic.app import Mew
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import ContextTooLong, Overloaded, ReplyCutOff
-from mewcode_magic.events import CompactionEnded, TextDelta, ToolEnded, TurnEnded
+from mewcode_magic.events import CompactionEnded, CompactionStarted, TextDelta, ToolEnded, TurnEnded
 from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Usage
 
@@ -222,4 +225,26 @@ def test_request_that_the_server_finds_too_long_is_compacted_and_sent_again(
     server.refuse(400, "invalid_request_error", too_long)
     with pytest.raises(ContextTooLong, match="%compact"):
         list(mew.ask("and again?"))
+    mew.close()
+
+
+def test_interrupt_in_a_stalled_summary_leaves_the_conversation_and_the_connection_usable(
+    server: ApiServer, project: Path, home: Path
+) -> None:
+    mew = Mew(project, home, settings=MewCode(recall=False, extract="off"))
+    for number in range(8):
+        server.reply(f"answer {number} " + "words " * 2_000)
+        list(mew.ask(f"prompt {number}"))
+    before = list(mew.session.messages)
+    server.reply("A summary that never", fault="stall", to="compact")
+    events = mew.compact("numbers")
+    assert isinstance(next(events), CompactionStarted)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        next(events)
+    assert server.hung_up.wait(5)
+    assert mew.session.messages == before
+    assert not mew.sessions.read(mew.session.id).report.boundary
+    server.reply("The word is plinth.", to="compact")
+    assert [type(event) for event in mew.compact()] == [CompactionStarted, CompactionEnded]
     mew.close()
