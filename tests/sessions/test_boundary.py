@@ -146,6 +146,15 @@ def test_counts_title_and_last_activity_stay(store: SessionStore, session: Sessi
     assert (bare.title, bare.last_active) == (info.title, info.last_active)
 
 
+def test_messages_are_counted_once_each(store: SessionStore, session: Session) -> None:
+    session.compact("sum", session.messages[-3:])
+    for number in range(20):
+        session.append(Message(role="user", content=f"more {number}"))
+    session.close()
+    (info,) = store.list()
+    assert (info.messages, info.tokens) == (31, 1_020)
+
+
 def test_list_without_cache_knows_a_session_that_ends_in_a_long_boundary(
     store: SessionStore, session: Session
 ) -> None:
