@@ -260,6 +260,7 @@ def test_resume_goes_on_from_the_compaction_and_does_not_compact_again(open_mew:
     resumed = other.resume()
     assert (resumed.messages, resumed.report.boundary) == (expected, True)
     assert ended(ask(other, "three")) == []
+    assert "Variables that the summary at the conversation's beginning names may not exist" in sent(other)
 
 
 def test_copy_of_a_compacted_session_is_compacted(open_mew: Open) -> None:

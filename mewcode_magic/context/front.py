@@ -86,7 +86,8 @@ def read_front(project: Path, home: Path, store: MemoryStore, settings: MewCode)
 def notices_of_resume(resumed: Resumed, shell: Any) -> list[str]:
     """Return what an agent must be told when an earlier session goes on.
 
-    That is when it was left, if that is long ago, and which variables of its calls the kernel lacks.
+    That is when it was left, if that is long ago, and which variables of its calls the kernel lacks. Of calls
+    that were compacted nobody knows any more which variables they bound.
     """
     notices = []
     if resumed.report.gap is not None and resumed.last_active is not None:
@@ -99,6 +100,11 @@ def notices_of_resume(resumed: Resumed, shell: Any) -> list[str]:
     if missing := missing_names(shell, bound):
         notices.append(
             f"These variables of earlier calls do not exist in the present kernel: {', '.join(missing)}."
+        )
+    if resumed.report.boundary:
+        notices.append(
+            "Variables that the summary at the conversation's beginning names may not exist in the present "
+            "kernel: look before you use them."
         )
     return notices
 
