@@ -19,7 +19,7 @@ from mewcode_magic.context import ContextReport, mentioned, notices_of_resume
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.credentials import mask_credentials
 from mewcode_magic.errors import SessionInUse, SessionNotFound
-from mewcode_magic.events import Event, Model, Notice, TurnEnded, passed_on
+from mewcode_magic.events import CompactionEnded, Event, Model, Notice, TurnEnded, passed_on
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, notebook_path
 from mewcode_magic.kernel.activity import Activity
@@ -356,10 +356,31 @@ class Mew:
         if turn is not None:
             turn.close()
 
+    def compact(self, focus: str = "") -> Generator[Event]:
+        """Put a summary in the place of all but the latest messages: yield `CompactionStarted`, then its end.
+
+        `focus` is what the user wants kept in mind. Whatever is raised, the conversation is as it was.
+
+        Raises:
+            NothingToCompact: there is too little to sum up.
+            SessionInUse: a turn is under way at this moment, in another thread.
+            MewCodeError: there is no summary, or it could not be recorded.
+        """
+        self._abandon_turn()
+        self._turn = self._compact(focus.strip())
+        return self._turn
+
+    def _compact(self, focus: str) -> Generator[Event]:
+        model = self._models.main()
+        for event in self._current.compact(model=model, side=self._models.side(model), focus=focus):
+            if isinstance(event, CompactionEnded):
+                self._usage += event.usage
+            yield event
+
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""
         self._briefing.tell_of_earlier_session(self._current)
-        return self._current.report()
+        return self._current.report(self._models.main())
 
     # -- memory and status -----------------------------------------------------------------------------
 

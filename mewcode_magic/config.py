@@ -61,6 +61,42 @@ class MewCode(Configurable):
         config=True
     )
 
+    context_window = CInt(
+        0, min=0, max=100_000_000, help="Tokens of the model's window. 0: by the model's name."
+    ).tag(config=True)
+    auto_compact = Bool(
+        True,
+        help="Whether a conversation that nears the window is compacted by itself. False: one that has "
+        "nearly filled it takes no prompt before %compact.",
+    ).tag(config=True)
+    output_reserve_tokens = CInt(
+        20_000, min=0, help="Tokens of the window that are left free for a reply."
+    ).tag(config=True)
+    auto_compact_safety_margin = CInt(
+        13_000, min=0, help="Tokens below window and reserve at which a conversation is compacted by itself."
+    ).tag(config=True)
+    manual_compact_safety_margin = CInt(
+        3_000, min=0, help="Tokens below window and reserve from which on no prompt is taken uncompacted."
+    ).tag(config=True)
+    max_failed_compactions = CInt(
+        3, min=1, help="Failures in a row after which no conversation is compacted by itself any more."
+    ).tag(config=True)
+    keep_recent_turns = CInt(10, min=0, help="Turns that a compaction keeps word for word, at most.").tag(
+        config=True
+    )
+    keep_recent_tokens = CInt(
+        10_000, min=0, help="Tokens of the latest messages that a compaction keeps word for word."
+    ).tag(config=True)
+    min_keep_messages = CInt(
+        5, min=1, help="Messages that a compaction keeps even if they are more tokens or turns."
+    ).tag(config=True)
+    keep_max_tokens = CInt(
+        40_000, min=0, help="Tokens that a compaction keeps at most; the last message always stays."
+    ).tag(config=True)
+    min_summarize_prefix_tokens = CInt(
+        2_000, min=0, help="Tokens before the kept messages below which a compaction is not worth its cost."
+    ).tag(config=True)
+
     permission_mode = Enum(
         ["ask", "read-only", "accept-edits", "auto"],
         default_value="ask",

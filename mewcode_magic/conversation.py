@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +11,15 @@ from typing import Any
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import (
+    Compaction,
     ContextPart,
     ContextReport,
     Front,
     Growing,
     RequestBuilder,
+    Room,
     Trimming,
+    estimate_tokens_of,
     listed,
     notice_block,
     notices_of_missing,
@@ -24,8 +27,9 @@ from mewcode_magic.context import (
     report_context,
     system_prompt,
 )
-from mewcode_magic.errors import MewCodeError, StorageError
+from mewcode_magic.errors import ContextTooLong, MewCodeError, StorageError
 from mewcode_magic.events import (
+    CompactionEnded,
     Event,
     Model,
     Notice,
@@ -39,10 +43,11 @@ from mewcode_magic.events import (
 from mewcode_magic.instructions import ScopedInstructions
 from mewcode_magic.kernel.place import Place
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
-from mewcode_magic.messages import Block, Message, Surfaced
+from mewcode_magic.messages import Block, Message, Surfaced, Usage
+from mewcode_magic.model import window_of
 from mewcode_magic.sessions import Session, SessionInfo
 from mewcode_magic.tools import Permissions, ToolContext, all_tools, joined_in
-from mewcode_magic.turn import run_turn
+from mewcode_magic.turn import Prepare, run_turn
 
 __all__ = ["Conversation"]
 
@@ -76,10 +81,10 @@ class Conversation:
         # Chosen here: neither they nor what the system prompt says of them may change within a session.
         self._tools = {tool.name: tool for tool in all_tools(settings)}
         self._scoped = ScopedInstructions(project, settings)
-        self._builder = RequestBuilder(
-            system=system_prompt(project, settings.memory_tool),
-            tools=[tool.definition for tool in self._tools.values()],
-        )
+        system = system_prompt(project, settings.memory_tool)
+        definitions = [tool.definition for tool in self._tools.values()]
+        self._builder = RequestBuilder(system=system, tools=definitions)
+        self._fixed_tokens = estimate_tokens_of([system, definitions])
         self._trimming = Trimming(settings)
         self._seen = Growing()
         self._known: list[Surfaced] = []
@@ -97,10 +102,11 @@ class Conversation:
         )
         self._front: Front | None = None
         self._recall: Recall | None = None
+        self._compaction = Compaction(session, settings, front=self._front_tokens)
 
     @property
     def front(self) -> Front:
-        """What stands in front of the session, as it was on disk at its first prompt or resume."""
+        """What stands in front of the session, as it was on disk when it began, resumed or was compacted."""
         if self._front is None or not self.session.messages:
             self._front = read_front(self._project, self._home, self._memory, self._settings)
         return self._front
@@ -121,10 +127,12 @@ class Conversation:
         `TurnEnded`, and raised again.
 
         Raises:
+            ConversationFull: there is no room for the prompt, and the setting is not to make any.
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
         """
         session = self.session
         session.refresh()
+        self._compaction.check_room(prompt, self._window(model))
         stopped: KeyboardInterrupt | None = None
         failure, waiting, bound = "", self.notices, self._bound
         notices: list[str] = []
@@ -168,15 +176,20 @@ class Conversation:
         if recall.surfaced:
             yield Recalled(tuple(recall.surfaced), recall.by)
 
-        def request() -> Request:
+        def prepare(refused: ContextTooLong | None) -> Generator[Event, None, Request]:
             if stopped is not None:
                 raise stopped
+            yield from self._make_room(model, side, refused)
             return self.request()
 
-        def with_recall(event: Event) -> Event:
-            return replace(event, usage=event.usage + recall.usage) if isinstance(event, TurnEnded) else event
+        beside = recall.usage
 
-        yield from passed_on(self._turn(model, request), with_recall)
+        def with_usage_beside(event: Event) -> Event:
+            nonlocal beside
+            beside += event.usage if isinstance(event, CompactionEnded) else Usage()
+            return replace(event, usage=event.usage + beside) if isinstance(event, TurnEnded) else event
+
+        yield from passed_on(self._turn(model, prepare), with_usage_beside)
 
     def _surfaced(self) -> list[Surfaced]:
         """Return the memories that stand in front of the session's prompts."""
@@ -191,7 +204,7 @@ class Conversation:
             with contextlib.suppress(StorageError):  # recording the prompt will tell it
                 self.session.trim(due)
 
-    def _turn(self, model: Model, request: Callable[[], Request]) -> Generator[Event]:
+    def _turn(self, model: Model, prepare: Prepare) -> Generator[Event]:
         """Let the model answer the last prompt, and see to it that all of it is on disk at the end."""
         session = self.session
         before: dict[str, Memory] = {}
@@ -208,7 +221,7 @@ class Conversation:
             return event
 
         try:
-            yield from passed_on(run_turn(model, session, request, self._tools, self._context), noted)
+            yield from passed_on(run_turn(model, session, prepare, self._tools, self._context), noted)
         except BaseException:
             with contextlib.suppress(Exception):  # the first failure is the one to tell
                 session.end_turn()
@@ -241,6 +254,56 @@ class Conversation:
         front = self.front
         return "\n\n".join(text for text in (front.instructions.text, self._know_joined(front)) if text)
 
+    def compact(self, *, model: Model, side: Model, focus: str = "") -> Generator[Event]:
+        """Have `side` sum up all but the latest messages, with what the user wants kept in mind.
+
+        Instructions, memories and date are read again afterwards. `model` is who goes on with the rest.
+
+        Raises:
+            NothingToCompact: there is too little to sum up.
+            MewCodeError: it could not be done; all is as it was.
+        """
+        self.session.refresh()
+        windows = {"window": self._window(model), "side_window": self._window(side)}
+
+        def seen_to(event: Event) -> Event:
+            if isinstance(event, CompactionEnded):
+                self._read_front()
+                self.session.end_turn()
+            return event
+
+        yield from passed_on(self._compaction.run(side, focus=focus, **windows), seen_to)
+
+    def _make_room(self, model: Model, side: Model, refused: ContextTooLong | None) -> Generator[Event]:
+        """Compact the conversation if the next request would be too long, or if the last one was `refused`.
+
+        Raises:
+            ContextTooLong: the last request was, and the conversation cannot be made shorter.
+        """
+        window = self._window(model)
+        if not (self._compaction.is_due(window) if refused is None else self._compaction.is_automatic):
+            done = False
+        else:
+            done = yield from self._compaction.run_by_itself(
+                side, window=window, side_window=self._window(side)
+            )
+        if done:
+            self._read_front()
+        elif refused is not None:
+            raise refused
+
+    def _read_front(self) -> None:
+        """Read instructions, memories and date again; what cannot be read now stays as it was."""
+        with contextlib.suppress(MewCodeError):
+            self._front = read_front(self._project, self._home, self._memory, self._settings)
+
+    def _front_tokens(self) -> int:
+        """Return about how many tokens are sent in front of the conversation."""
+        return self._fixed_tokens + estimate_tokens_of(self.front.reminder.text)
+
+    def _window(self, model: Model) -> int:
+        return self._settings.context_window or window_of(model.name)
+
     def last_turn(self) -> tuple[list[Message], list[Message]]:
         """Return the messages before the last prompt, and those from it on."""
         # Found, not counted: another program may have written to the session, or compacted it.
@@ -258,8 +321,8 @@ class Conversation:
             max_tokens=self._settings.max_tokens,
         )
 
-    def report(self) -> ContextReport:
-        """Return what the next request would hold beside the prompt itself."""
+    def report(self, model: Model) -> ContextReport:
+        """Return what the next request to `model` would hold beside the prompt itself."""
         front = self.front
         return report_context(
             self.request(),
@@ -267,6 +330,9 @@ class Conversation:
             self.session.messages,
             pending=self._pending()[0],
             recall=self._recall,
+            used=self._compaction.tokens,
+            room=Room.of(self._window(model), self._settings),
+            automatic=self._compaction.is_automatic,
             files=listed(front.instructions.files),
             joined=self._joined(front),
             notices=[*front.instructions.notices, *self._scoped.notices, *self._memory.notices],

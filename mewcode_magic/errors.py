@@ -11,7 +11,9 @@
     ├── SessionError
     │   ├── SessionNotFound       no session has that id, prefix or number
     │   ├── SessionAmbiguous      several sessions share that prefix
-    │   └── SessionInUse          another process, or a turn under way, holds the session
+    │   ├── SessionInUse          another process, or a turn under way, holds the session
+    │   ├── ConversationFull      the conversation leaves no room for another prompt
+    │   └── NothingToCompact      too little stands before what a compaction keeps
     ├── MemoryStoreError
     │   ├── InvalidMemory         a memory that may not be written as it is
     │   │   └── CredentialRefused it seems to hold a credential
@@ -39,6 +41,7 @@ __all__ = [
     "AnswerUnusable",
     "CommandError",
     "ContextTooLong",
+    "ConversationFull",
     "CredentialRefused",
     "InvalidArgument",
     "InvalidMemory",
@@ -51,6 +54,7 @@ __all__ = [
     "ModelError",
     "NoFailure",
     "NoKey",
+    "NothingToCompact",
     "Overloaded",
     "RateLimited",
     "ReplyCutOff",
@@ -126,6 +130,14 @@ class SessionAmbiguous(SessionError):
 
 class SessionInUse(SessionError):
     """Another process or kernel holds the session's lock, or a turn of another thread is under way."""
+
+
+class ConversationFull(SessionError):
+    """The conversation leaves no room for another prompt, and is not compacted by itself."""
+
+
+class NothingToCompact(SessionError):
+    """Too little stands before what a compaction keeps word for word."""
 
 
 class MemoryStoreError(MewCodeError):

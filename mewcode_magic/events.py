@@ -13,6 +13,8 @@ from mewcode_magic.prompts import prompt
 
 __all__ = [
     "BlockEnded",
+    "CompactionEnded",
+    "CompactionStarted",
     "Event",
     "Model",
     "ModelEvent",
@@ -159,6 +161,27 @@ class PermissionAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionStarted:
+    """The conversation is about to be compacted; it takes `tokens` of the model's window."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEnded:
+    """The conversation was compacted from so many tokens to so many, both in part estimated.
+
+    `failure` says why it was not; then all is as it was. `usage` is what the summary took.
+    """
+
+    before: int
+    after: int
+    seconds: float
+    usage: Usage = field(default_factory=Usage)
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """The turn is over and recorded.
 
@@ -186,6 +209,8 @@ Event: TypeAlias = (
     | ToolEnded
     | PermissionAsked
     | VariablesMissing
+    | CompactionStarted
+    | CompactionEnded
     | TurnEnded
 )
 

@@ -119,8 +119,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_prompt(self) -> bool:
-        """Whether it is something that the user said, not results handed back."""
-        return self.role == "user" and (isinstance(self.content, str) or not self.tool_results())
+        """Whether it is something that the user said, not results handed back or a summary."""
+        return (
+            self.role == "user"
+            and bool(self.content)
+            and (isinstance(self.content, str) or not self.tool_results())
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the API's form: `{"role", "content"}`, the content a string where it can be one."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from mewcode_magic.context import moved_to_file
+from mewcode_magic.errors import ContextTooLong
 from mewcode_magic.events import (
     BlockEnded,
     Event,
@@ -30,7 +31,10 @@ from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.sessions import Session
 from mewcode_magic.tools import CallStopped, Tool, ToolContext, ToolResult, run_call
 
-__all__ = ["run_turn"]
+__all__ = ["Prepare", "run_turn"]
+
+Prepare: TypeAlias = Callable[[ContextTooLong | None], Generator[Event, None, Request]]
+"""Builds the request for the session as it stands; given a refusal of the last one, a shorter one."""
 
 NOT_RUN = "not run: the user stopped the turn first"
 STOPPED = "the user stopped this call before it had ended"
@@ -38,7 +42,7 @@ _CUT_SHORT = {
     "max_tokens": "The answer reached the limit of {max_tokens:,} tokens and was cut; "
     "raise MewCode.max_tokens, or ask to go on.",
     "model_context_window_exceeded": "The conversation has filled the model's window and the answer was cut; "
-    "go on in a new one: %sessions new.",
+    "%compact makes room, then ask to go on.",
     "refusal": "The model declined to answer.",
 }
 
@@ -55,6 +59,11 @@ class _Reply:
     stop_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything has arrived that the user may have seen."""
+        return bool(self.blocks or self.partial)
 
     def stream(self, model: Model, request: Request) -> Iterator[TextDelta | ThinkingDelta]:
         """Take the reply as it arrives, and pass on what the user may watch arriving."""
@@ -128,14 +137,14 @@ class _Reply:
 def run_turn(
     model: Model,
     session: Session,
-    request: Callable[[], Request],
+    prepare: Prepare,
     tools: dict[str, Tool],
     context: ToolContext,
 ) -> Generator[Event]:
     """Answer the session's last prompt.
 
-    `request` builds the request for the session as it then stands. A KeyboardInterrupt is recorded, told by
-    `TurnEnded(stop="interrupted")`, and raised again.
+    `prepare` builds each request, and once in a turn another one for one that was too long. A
+    KeyboardInterrupt is recorded, told by `TurnEnded(stop="interrupted")`, and raised again.
 
     Raises:
         ModelError: no reply could be had; what had arrived is recorded, marked as interrupted.
@@ -148,6 +157,7 @@ def run_turn(
     rounds = 0
     reply = _Reply()
     results: list[ToolResult] = []
+    refused: ContextTooLong | None = None
 
     def ended(stop: Literal["done", "interrupted", "limit"]) -> TurnEnded:
         return TurnEnded(answer, name, usage, time.monotonic() - started, rounds, stop)
@@ -156,8 +166,15 @@ def run_turn(
         while rounds < context.settings.max_rounds:
             rounds += 1
             reply = _Reply()
-            sent = request()
-            yield from reply.stream(model, sent)
+            sent = yield from prepare(None)
+            try:
+                yield from reply.stream(model, sent)
+            except ContextTooLong as error:
+                if refused is not None or reply.has_begun:
+                    raise
+                refused = error
+                sent = yield from prepare(error)
+                yield from reply.stream(model, sent)
             message = reply.record(session, model.name)
             usage += reply.usage
             name = reply.model or name

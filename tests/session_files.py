@@ -6,6 +6,7 @@ from typing import Any
 
 from mewcode_magic.messages import Message
 from mewcode_magic.sessions import SessionStore
+from mewcode_magic.sessions.boundary import summary_in
 
 ID = "20260618-091500-ab12"
 TYPED_ID = "session_20260618_091500_x7k2"
@@ -55,11 +56,16 @@ def write(store: SessionStore, *records: dict[str, Any] | bytes, name: str = ID)
 
 
 def told(messages: list[Message]) -> list[str]:
-    """Return what each message says, in short: its text, else what its blocks are."""
-    return [
-        m.text() or ",".join(f"{b['type']}:{b.get('id', b.get('tool_use_id'))}" for b in m.content)
-        for m in messages
-    ]
+    """Return what each message says, in short: its text, what it sums up, else what its blocks are."""
+    return [_told(message) for message in messages]
+
+
+def _told(message: Message) -> str:
+    if (summary := summary_in(message)) is not None:
+        return f"summary: {summary}"
+    if text := message.text():
+        return text
+    return ",".join(f"{b['type']}:{b.get('id', b.get('tool_use_id'))}" for b in message.content)
 
 
 def records(path: Path) -> list[dict[str, Any]]:

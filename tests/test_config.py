@@ -53,6 +53,7 @@ def test_every_setting_comes_from_the_environment(monkeypatch: pytest.MonkeyPatc
         "memory_tool": "anthropic",
         "rerun": "ask",
         "recall": "false",
+        "auto_compact": "false",
         "bash_output_chars": "2000",
         "result_max_chars": "2000",
         "all_results_max_chars": "2000",

@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import os
+import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,8 @@ from histories import blocks_of, breakpoints_of
 
 from mewcode_magic.app import Mew
 from mewcode_magic.config import MewCode
-from mewcode_magic.errors import MewCodeError, Overloaded, ReplyCutOff
-from mewcode_magic.events import Request, TextDelta, ToolEnded, TurnEnded
+from mewcode_magic.errors import ContextTooLong, MewCodeError, Overloaded, ReplyCutOff
+from mewcode_magic.events import CompactionEnded, CompactionStarted, Request, TextDelta, ToolEnded, TurnEnded
 from mewcode_magic.memory import MemoryStore
 from mewcode_magic.messages import Usage
 
@@ -243,4 +246,52 @@ def test_offline_answers_save_with_the_official_tool_where_it_is_the_one(project
         ("user", "I prefer tea"),
     }
     assert "I prefer tea" in list(mew.ask("what do you remember?"))[-1].text
+    mew.close()
+
+
+def test_request_that_the_server_finds_too_long_is_compacted_and_sent_again(
+    server: ApiServer, project: Path, home: Path
+) -> None:
+    mew = Mew(project, home, settings=MewCode(recall=False, extract="off"))
+    for number in range(8):
+        server.reply(f"answer {number} " + "words " * 2_000)
+        list(mew.ask(f"prompt {number}"))
+    too_long = "prompt is too long: 208310 tokens > 200000 maximum"
+    server.refuse(400, "invalid_request_error", too_long)
+    server.refuse(413, "request_too_large", "Request exceeds the maximum size", to="compact")
+    server.reply("The word is plinth.", to="compact")
+    server.reply("Plinth.")
+    events = list(mew.ask("which word?"))
+    assert events[-1].text == "Plinth."
+    assert [e.failure for e in events if isinstance(e, CompactionEnded)] == [""]
+    first, second = server.queries["compact"]
+    assert len(str(second.body)) < len(str(first.body))
+    sent = str(server.requests[-1].body["messages"])
+    assert ("The word is plinth." in sent, "prompt 0" in sent, "which word?" in sent) == (True, False, True)
+
+    server.refuse(400, "invalid_request_error", too_long)
+    with pytest.raises(ContextTooLong, match="%compact"):
+        list(mew.ask("and again?"))
+    mew.close()
+
+
+def test_interrupt_in_a_stalled_summary_leaves_the_conversation_and_the_connection_usable(
+    server: ApiServer, project: Path, home: Path
+) -> None:
+    mew = Mew(project, home, settings=MewCode(recall=False, extract="off"))
+    for number in range(8):
+        server.reply(f"answer {number} " + "words " * 2_000)
+        list(mew.ask(f"prompt {number}"))
+    before = list(mew.session.messages)
+    server.reply("A summary that never", fault="stall", to="compact")
+    events = mew.compact("numbers")
+    assert isinstance(next(events), CompactionStarted)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        next(events)
+    assert server.hung_up.wait(5)
+    assert mew.session.messages == before
+    assert not mew.sessions.read(mew.session.id).report.boundary
+    server.reply("The word is plinth.", to="compact")
+    assert [type(event) for event in mew.compact()] == [CompactionStarted, CompactionEnded]
     mew.close()

@@ -1,6 +1,6 @@
 """One turn: what it yields, what it records, and that whatever ends it leaves a valid session."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from request_rules import broken_rules
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import RequestBuilder
-from mewcode_magic.errors import Overloaded, ReplyCutOff
+from mewcode_magic.errors import ContextTooLong, Overloaded, ReplyCutOff
 from mewcode_magic.events import (
     BlockEnded,
     Event,
@@ -93,7 +93,9 @@ class Turn:
         )
         self.sent: list[Request] = []
 
-    def request(self) -> Request:
+    def prepare(self, refused: ContextTooLong | None) -> Generator[Event, None, Request]:
+        if refused is not None:
+            yield Notice("made shorter")
         self.sent.append(
             RequestBuilder(system="s", tools=[]).build(
                 self.session.messages, reminder="r", max_tokens=self.settings.max_tokens
@@ -102,7 +104,7 @@ class Turn:
         return self.sent[-1]
 
     def events(self) -> Iterator[Event]:
-        return run_turn(self.model, self.session, self.request, TOOLS, self.context)
+        return run_turn(self.model, self.session, self.prepare, TOOLS, self.context)
 
     def recorded(self) -> list[Message]:
         """Return the conversation as another kernel would read it, and check that it can go on."""
@@ -295,3 +297,31 @@ def test_call_cut_by_the_token_limit_is_neither_recorded_nor_run(turn: Turn) -> 
     assert turn.recorded()[-1].content == [{"type": "text", "text": "I will read"}]
     assert events[-1].usage == Usage(10, 5)
     assert events[-1].model == "cut-1"
+
+
+# -- requests that are too long ------------------------------------------------------------------------
+
+
+def test_request_that_is_too_long_is_prepared_again_and_sent_once_more(project: Path, home: Path) -> None:
+    turn = Turn(project, home, [ContextTooLong("too long"), "answer"])
+    events = list(turn.events())
+    assert [e.text for e in events if isinstance(e, Notice)] == ["made shorter"]
+    assert isinstance(events[-1], TurnEnded)
+    assert (events[-1].text, events[-1].rounds, len(turn.model.requests)) == ("answer", 1, 2)
+    assert [m.text() for m in turn.recorded()] == ["hello", "answer"]
+
+
+def test_second_request_of_a_turn_that_is_too_long_ends_it(project: Path, home: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Raising", "input": {}}
+    turn = Turn(project, home, [ContextTooLong("first"), [call], ContextTooLong("second")])
+    with pytest.raises(ContextTooLong, match="second"):
+        list(turn.events())
+    assert len(turn.recorded()) == 3
+
+
+def test_reply_that_has_begun_is_not_asked_for_again(project: Path, home: Path) -> None:
+    turn = Turn(project, home, [["partly", ContextTooLong("in the middle")], "never"])
+    with pytest.raises(ContextTooLong):
+        list(turn.events())
+    assert len(turn.model.requests) == 1
+    assert turn.recorded()[-1].text() == "partly"

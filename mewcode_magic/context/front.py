@@ -90,15 +90,24 @@ def read_front(project: Path, home: Path, store: MemoryStore, settings: MewCode)
 
 
 def notices_of_resume(resumed: Resumed) -> list[str]:
-    """Return what an agent must be told when an earlier session goes on: when it was left, if long ago."""
-    if resumed.report.gap is None or resumed.last_active is None:
-        return []
-    when = local(resumed.last_active).strftime("%Y-%m-%d %H:%M")
-    told = (
-        f"This conversation goes on after a break; its last message before is from {when}. Files and "
-        "data may have changed since: read them again before you rely on what was said about them."
-    )
-    return [told]
+    """Return what an agent must be told when an earlier session goes on.
+
+    That is when it was left, if that is long ago, and that of calls before a compaction nobody knows any more
+    which variables they bound.
+    """
+    notices = []
+    if resumed.report.gap is not None and resumed.last_active is not None:
+        when = local(resumed.last_active).strftime("%Y-%m-%d %H:%M")
+        notices.append(
+            f"This conversation goes on after a break; its last message before is from {when}. Files and "
+            "data may have changed since: read them again before you rely on what was said about them."
+        )
+    if resumed.report.boundary:
+        notices.append(
+            "Variables that the summary at the conversation's beginning names may not exist in the present "
+            "kernel: look before you use them."
+        )
+    return notices
 
 
 def notices_of_missing(bound: Iterable[str], shell: Any) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mewcode_magic.context.preview import IMAGE_LEFT_OUT, OLD_IMAGES, why_trimmed
 from mewcode_magic.context.reminder import Reminder
+from mewcode_magic.context.room import Room
 from mewcode_magic.context.tokens import estimate_tokens, estimate_tokens_of
 from mewcode_magic.errors import one_line
 from mewcode_magic.events import Request
@@ -36,6 +37,11 @@ class ContextReport:
 
     parts: tuple[ContextPart, ...]
     notices: tuple[str, ...]
+    used: int
+    """Tokens of the request: what the API counted, and an estimate of what came since."""
+    room: Room
+    automatic: bool
+    """Whether the conversation is compacted by itself."""
 
     @property
     def total(self) -> int:
@@ -50,6 +56,9 @@ def report_context(
     *,
     pending: Sequence[str],
     recall: Recall | None,
+    used: int,
+    room: Room,
+    automatic: bool,
     files: str,
     joined: ContextPart | None,
     notices: Sequence[str],
@@ -58,6 +67,7 @@ def report_context(
 
     `pending` are the notices that the next prompt will carry, `recall` is what was found for the last one,
     `files` names the instruction files in order, `joined` is what of them joins the conversation later.
+    `used`, `room` and `automatic` become the report's.
     """
     prompts = sum(message.is_prompt for message in messages)
     conversation = estimate_tokens_of(request.messages) - estimate_tokens(reminder.text)
@@ -97,7 +107,7 @@ def report_context(
     if pending:
         text = "\n".join(pending)
         parts.append(ContextPart("notices", estimate_tokens(text), text, "go with the next prompt"))
-    return ContextReport(tuple(parts), tuple(notices))
+    return ContextReport(tuple(parts), tuple(notices), used, room, automatic)
 
 
 def _trimmed(messages: Sequence[Message]) -> ContextPart | None:

@@ -14,7 +14,11 @@ from mewcode_magic.errors import MewCodeError, SettingError
 from mewcode_magic.kernel.activity import Activity
 from mewcode_magic.magics.agent import AgentMagics
 from mewcode_magic.magics.between_cells import BetweenCells
-from mewcode_magic.magics.completion import complete, stop_completing
+from mewcode_magic.magics.compact import CompactMagics
+from mewcode_magic.magics.completion import (
+    complete,
+    stop_completing,
+)
 from mewcode_magic.magics.memory import MemoryMagics
 from mewcode_magic.magics.offers import Offers
 from mewcode_magic.magics.question_mark import guard, unguard
@@ -84,7 +88,7 @@ class Extension:
         self.settings.fix_places()
         self._shell = shell
         screen = Screen(shell)
-        kinds = (AgentMagics, MemoryMagics, SessionMagics, StatusMagics)
+        kinds = (AgentMagics, CompactMagics, MemoryMagics, SessionMagics, StatusMagics)
         self._magics = [kind(shell, lambda: self.mew, screen) for kind in kinds]
         self._activity = Activity(shell, self.settings)
         self._between_cells = BetweenCells(shell, self.settings, screen)

@@ -15,7 +15,7 @@ from IPython.core.inputtransformer2 import TokenTransformBase, TransformerManage
 
 __all__ = ["guard", "unguard"]
 
-TEXT_MAGICS = ("agent", "remember")
+TEXT_MAGICS = ("agent", "compact", "remember")
 """The magics whose line is a text of the user's own."""
 
 _CELL = re.compile(rf"(?:[^\S\n]*\n)*%%({'|'.join(TEXT_MAGICS)})(?!\S)")
@@ -37,7 +37,7 @@ def unguard(transformers: TransformerManager) -> None:
 
 
 class _TextCell:
-    """A cell that begins with `%%agent` or `%%remember`, with or without a body."""
+    """A cell that begins with one of them, such as `%%agent`, with or without a body."""
 
     # IPython skips such transforms when it asks whether more lines will follow. It has to see the `%%` then,
     # so that a terminal goes on reading until an empty line.

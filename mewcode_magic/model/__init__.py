@@ -10,7 +10,7 @@ import threading
 from mewcode_magic.config import MewCode
 from mewcode_magic.model.connection import Connection
 from mewcode_magic.model.models import Models
-from mewcode_magic.model.names import DEFAULT_MODEL, OFFLINE, SIDE_MODEL
+from mewcode_magic.model.names import DEFAULT_MODEL, OFFLINE, SIDE_MODEL, window_of
 from mewcode_magic.model.scripted import Scripted, ScriptedReply
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "ScriptedReply",
     "describe_connection",
     "warm_up",
+    "window_of",
 ]
 
 

@@ -127,8 +127,8 @@ class Failures:
         elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _TOO_LONG.search(said):
             error = ContextTooLong
             line = (
-                "the request is too long for {model}{says}; start afresh with %sessions new, which "
-                "keeps what is remembered, or lower MewCode.max_tokens if only that does not fit"
+                "the request is too long for {model}{says}; %compact shortens the conversation, and "
+                "%sessions new starts afresh; lower MewCode.max_tokens if only that does not fit"
             )
         elif status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             error = Overloaded

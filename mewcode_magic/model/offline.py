@@ -5,7 +5,6 @@ Each answer begins by saying what it is. The same request always gets the same a
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +24,8 @@ from mewcode_magic.model.rules.asked import (
     fact_to_keep,
     variables_to_inspect,
 )
-from mewcode_magic.model.rules.conversation import Conversation, QuotedMemory, read_query, read_request
+from mewcode_magic.model.rules.conversation import Conversation, QuotedMemory, read_request
+from mewcode_magic.model.rules.retold import line_on, summary_on
 from mewcode_magic.model.rules.saving import call_that_saves
 
 __all__ = ["Offline"]
@@ -78,7 +78,9 @@ class Offline:
         if query.kind == "condense":
             return Reply(read_answer(json.dumps(merges_by_rule(query)), query.schema), Usage())
         if query.kind == "summary":
-            return Reply(read_answer(_summary(query), query.schema), Usage())
+            return Reply(read_answer(line_on(query), query.schema), Usage())
+        if query.kind == "compact":
+            return Reply(read_answer(summary_on(query), query.schema), Usage())
         raise AnswerUnusable(f"offline, {query.kind} has no language model to ask")
 
 
@@ -88,15 +90,6 @@ def _call(conversation: Conversation) -> tuple[str, dict[str, Any]] | None:
         return call_that_saves(fact, conversation)
     names = variables_to_inspect(conversation.prompt) if INSPECT in conversation.tools else []
     return (INSPECT, {"names": names}) if names else None
-
-
-def _summary(query: Query) -> str:
-    """Return one line on a conversation: what it began and ended with, as it was asked."""
-    prompts = [_line(html.unescape(text)) for tag, text in read_query(query) if tag == "user"]
-    if not prompts:
-        return "No prompts."
-    last = f" … {prompts[-1]} ({len(prompts)} prompts)" if len(prompts) > 1 else ""
-    return f"Asked: {prompts[0]}{last}"
 
 
 def _answer(conversation: Conversation) -> list[str]:

@@ -15,7 +15,7 @@ from mewcode_magic.render.tables import (
     status_table,
 )
 from mewcode_magic.render.transcript import transcript_text, transcript_view
-from mewcode_magic.render.turn import outcome_of, show_turn
+from mewcode_magic.render.turn import outcome_of, show_compaction, show_turn
 from mewcode_magic.render.view import Handle, Output, View
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "quiet_line",
     "safe_markdown",
     "sessions_table",
+    "show_compaction",
     "show_turn",
     "status_table",
     "told",

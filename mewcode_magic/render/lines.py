@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mewcode_magic.clock import local
 from mewcode_magic.events import (
+    CompactionEnded,
     Notice,
     Recalled,
     Replayed,
@@ -34,6 +35,7 @@ __all__ = [
     "call_line",
     "called",
     "closing_line",
+    "compaction_line",
     "faint",
     "figure_view",
     "joined_view",
@@ -149,6 +151,21 @@ def figure_view(image: Block) -> View:
     if kind not in _PICTURES or not isinstance(data, str):
         return quiet_line("A figure was recorded here that cannot be shown.")
     return View("[figure]", html=f'<img alt="figure" src="data:{kind};base64,{escape(data)}">')
+
+
+def compaction_line(ended: CompactionEnded | None = None, *, broken_off: bool = False) -> View:
+    """Return a compaction: that it runs, or how it ended.
+
+    Without a model, as with the offline answers, the seconds are left out, as in the closing line.
+    """
+    if broken_off:
+        return quiet_line("The conversation was not compacted; it is as it was.")
+    if ended is None:
+        return quiet_line("Compacting the conversation…")
+    if ended.failure:
+        return quiet_line(f"The conversation could not be compacted and is as it was: {ended.failure}")
+    took = f" in {ended.seconds:.1f} s" if ended.usage != Usage() else ""
+    return quiet_line(f"Compacted the conversation: {ended.before:,} → {ended.after:,} tokens{took}")
 
 
 def not_inserted(code: str) -> View:

@@ -156,9 +156,18 @@ def context_table(report: ContextReport) -> Table:
                 for part in report.parts
             ),
             (Cell("all together"), Cell(f"{report.total:,}"), Cell("estimated")),
+            (Cell("window"), Cell(f"{report.used:,}"), Cell(_room(report))),
         ],
         notes=report.notices,
     )
+
+
+def _room(report: ContextReport) -> str:
+    """Return how large the window is, and what happens where it ends."""
+    room = report.room
+    if report.automatic:
+        return f"used of {room.window:,}; compacted above {room.compacts_above:,}"
+    return f"used of {room.window:,}; above {room.refuses_above:,} no prompt is taken"
 
 
 def status_table(status: Status) -> Table:

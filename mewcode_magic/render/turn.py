@@ -9,6 +9,8 @@ from typing import Any
 
 from mewcode_magic.errors import SessionInUse
 from mewcode_magic.events import (
+    CompactionEnded,
+    CompactionStarted,
     Event,
     Notice,
     PermissionAsked,
@@ -28,6 +30,7 @@ from mewcode_magic.render.lines import (
     beside,
     call_line,
     closing_line,
+    compaction_line,
     figure_view,
     joined_view,
     not_inserted,
@@ -36,7 +39,7 @@ from mewcode_magic.render.lines import (
 from mewcode_magic.render.question import Stopped, ask
 from mewcode_magic.render.view import Handle, Output, Stretch, View
 
-__all__ = ["outcome_of", "show_turn"]
+__all__ = ["outcome_of", "show_compaction", "show_turn"]
 
 
 def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
@@ -65,6 +68,21 @@ def show_turn(events: Generator[Event], *, shell: Any) -> TurnEnded:
         shown.keep_code(withdraw(shell))
         raise SessionInUse("another prompt came in between and ended this turn; what was said so far is kept")
     return shown.ended
+
+
+def show_compaction(events: Generator[Event], *, shell: Any) -> None:
+    """Display a compaction in `shell`'s running cell while it runs.
+
+    Raises:
+        Stopped: the user stopped it; the conversation is as it was.
+        MewCodeError: it could not be done, or there is nothing to compact.
+    """
+    shown = _Shown(output_for(shell), asks=False)
+    with closing(events):
+        try:
+            _take_all(events, shown)
+        finally:
+            shown.settle()
 
 
 def _take_all(events: Generator[Event], shown: _Shown) -> None:
@@ -107,6 +125,7 @@ class _Shown:
         self._replayed = False
         self._stretch: Stretch | None = None
         self._calls: dict[str, tuple[ToolStarted, Handle]] = {}
+        self._compaction: Handle | None = None
 
     def wait(self) -> None:
         """Show that the model is awaited, where nothing else shows that something goes on."""
@@ -128,17 +147,32 @@ class _Shown:
                 self._output.open().show(beside(event))
             case PermissionAsked() if self._asks:  # else it is denied, and the call's line says so
                 ask(event, self._output)
-            case ToolStarted():
-                handle = self._output.open()
-                self._calls[event.id] = event, handle
-                handle.show(call_line(event), final=False)
-            case ToolEnded():
-                started, handle = self._calls.pop(event.id)
-                handle.show(call_line(started, event))
-                for image in event.images:
-                    self._output.open().show(figure_view(image))
+            case ToolStarted() | ToolEnded():
+                self._take_call(event)
+            case CompactionStarted() | CompactionEnded():
+                self._take_compaction(event)
             case TurnEnded():
                 self.ended = event
+
+    def _take_call(self, event: ToolStarted | ToolEnded) -> None:
+        if isinstance(event, ToolStarted):
+            handle = self._output.open()
+            self._calls[event.id] = event, handle
+            handle.show(call_line(event), final=False)
+        else:
+            started, handle = self._calls.pop(event.id)
+            handle.show(call_line(started, event))
+            for image in event.images:
+                self._output.open().show(figure_view(image))
+
+    def _take_compaction(self, event: CompactionStarted | CompactionEnded) -> None:
+        handle = self._compaction or self._output.open()
+        if isinstance(event, CompactionStarted):
+            handle.show(compaction_line(), final=False)
+            self._compaction = handle
+        else:
+            handle.show(compaction_line(event))
+            self._compaction = None
 
     def keep_code(self, code: str) -> None:
         """Display a proposed cell that front ends do not insert, because the running one fails."""
@@ -153,6 +187,8 @@ class _Shown:
         for started, handle in self._calls.values():
             handle.show(call_line(started, stopped=True))
         self._calls.clear()
+        if self._compaction is not None:
+            self._compaction.show(compaction_line(broken_off=True))
         if self.ended is not None and not self._replayed:  # its mark has said by what, and it cost nothing
             self._close(self.ended)
 

@@ -1,5 +1,6 @@
 """Conversations on disk: JSONL files that survive crashes, other programs and full disks."""
 
+from mewcode_magic.sessions.boundary import summary_in
 from mewcode_magic.sessions.chain import Chain, repair_chain
 from mewcode_magic.sessions.found import Found
 from mewcode_magic.sessions.history import History, Resumed, ResumeReport
@@ -24,6 +25,7 @@ __all__ = [
     "free_sessions",
     "prompt_key",
     "repair_chain",
+    "summary_in",
     "summary_of",
     "turns_of",
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from mewcode_magic.messages import Block, Message
+from mewcode_magic.sessions.boundary import summary_message
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.quick import role_message, role_result, typed_record
 from mewcode_magic.sessions.records import (
@@ -28,10 +29,7 @@ from mewcode_magic.sessions.records import (
 from mewcode_magic.sessions.tail import last_boundary
 from mewcode_magic.sessions.trimmed import replacements_in, trimmed_messages
 
-__all__ = ["COMPACTED", "Replay", "read_conversation", "read_replay"]
-
-COMPACTED = "This conversation was compacted here. A summary of what came before:\n\n"
-"""What a summary is introduced with when it is replayed."""
+__all__ = ["Replay", "read_conversation", "read_replay"]
 
 
 @dataclass(slots=True)
@@ -133,7 +131,7 @@ class Replay:
 
     def _add_summary(self, marker: Marker, summary: str) -> None:
         if summary.strip():
-            self.messages.append(Message(role="user", content=COMPACTED + summary, time=marker.ts))
+            self.messages.append(summary_message(summary, marker.ts))
 
     def _compact(self, boundary: Marker) -> None:
         """Begin again with what a boundary holds in place of all that stands before it."""

@@ -12,7 +12,7 @@ import errno
 import os
 import weakref
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -22,10 +22,12 @@ from mewcode_magic.errors import SessionError, SessionInUse, StorageError
 from mewcode_magic.files import Lock, private_folder, storage_errors
 from mewcode_magic.messages import Message, Usage
 from mewcode_magic.project import mark_private
+from mewcode_magic.sessions.boundary import boundary_entry
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
 from mewcode_magic.sessions.facts import Facts, one_line, survey
 from mewcode_magic.sessions.meta import write_meta
+from mewcode_magic.sessions.records import read_line
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_replay
 from mewcode_magic.sessions.result_files import store_result
 from mewcode_magic.sessions.trimmed import trimmed_messages
@@ -194,6 +196,33 @@ class Session:
         # Counted again at the end of the turn.
         self._facts.messages = self._facts.tokens = self._facts.usage = None
         return new
+
+    def compact(self, summary: str, keep: Sequence[Message]) -> None:
+        """Go on from a summary and the messages that are kept: one record, and what a resume would replay.
+
+        The file keeps all that was said before.
+
+        Raises:
+            StorageError: it could not be written; nothing is compacted.
+            SessionError: the session is closed.
+        """
+        self._check_open()
+        self._write_pending()
+        self._count()
+        entry = boundary_entry(summary, keep, self._dialect)
+        replay = Replay(self._dialect, compacting=True)
+        for record in read_line(entry[0]).records:
+            replay.add(record)
+        messages, _ = replay.repaired()
+        self._pending.append(entry)
+        try:
+            self._write_pending()
+        except BaseException:
+            if entry in self._pending:
+                self._pending.remove(entry)
+            raise
+        self.messages = messages
+        self._counted = len(messages)
 
     def end_turn(self) -> None:
         """See to it that all is on the disk, and bring `ID.meta` up to date if that can be written.

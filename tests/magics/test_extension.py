@@ -11,7 +11,7 @@ from traitlets.config import Config
 from mewcode_magic.errors import SettingError
 from mewcode_magic.sessions import SessionStore
 
-OURS = {"agent", "context", "forget", "memory", "mewcode", "remember", "resume", "sessions"}
+OURS = {"agent", "compact", "context", "forget", "memory", "mewcode", "remember", "resume", "sessions"}
 LONG, SHORT = "mewcode_magic", "mewcode"
 
 
@@ -49,7 +49,7 @@ def registrations(shell: InteractiveShell) -> dict[str, int]:
     }
 
 
-ONCE = {"magics": 8, "configurables": 5, "events": 4, "transforms": 1, "token transforms": 1}
+ONCE = {"magics": 9, "configurables": 6, "events": 4, "transforms": 1, "token transforms": 1}
 
 
 @pytest.mark.parametrize(

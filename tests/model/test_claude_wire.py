@@ -18,8 +18,9 @@ from mewcode_magic import errors
 from mewcode_magic.config import MewCode
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta, ThinkingDelta
 from mewcode_magic.messages import Usage
-from mewcode_magic.model import DEFAULT_MODEL, SIDE_MODEL, Models
+from mewcode_magic.model import DEFAULT_MODEL, SIDE_MODEL, Models, window_of
 from mewcode_magic.model.claude import Claude
+from mewcode_magic.model.names import _WINDOWS
 
 KEY = "sk-ant-api03-n0tARealKeyAtAll-0123456789"
 HELLO = Request(
@@ -628,6 +629,14 @@ def test_default_models_are_the_newest_of_the_sdk(family: str, default: str) -> 
     names = [name for literal in get_args(ModelParam) for name in get_args(literal)]
     models = [n for n in names if n.startswith(f"claude-{family}-") and len(n.split("-")[-1]) < 8]
     assert max(models, key=lambda name: [int(part) for part in name.split("-")[2:]]) == default
+
+
+def test_windows_are_of_models_that_the_sdk_knows() -> None:
+    names = [name for literal in get_args(ModelParam) for name in get_args(literal)]
+    for prefix in _WINDOWS.keys() - {"offline"}:
+        assert [name for name in names if name.startswith(prefix)] != []
+    assert {window_of(DEFAULT_MODEL), window_of(SIDE_MODEL)} == {1_000_000}
+    assert window_of("claude-haiku-4-5-20251001") == window_of("scripted") == 200_000
 
 
 def test_model_is_chosen_by_name_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:

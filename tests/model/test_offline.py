@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from mewcode_magic.config import MewCode
+from mewcode_magic.context.retelling import summary_query
 from mewcode_magic.events import BlockEnded, ModelEvent, ReplyEnded, Request, TextDelta
 from mewcode_magic.instructions import load_instructions
 from mewcode_magic.memory import MemoryStore, Recalling, memory_from_text
 from mewcode_magic.messages import Message, Usage
 from mewcode_magic.model.offline import Offline
 from mewcode_magic.sessions import summary_of
+from mewcode_magic.sessions.boundary import summary_message
 
 NOW = datetime.now(UTC)
 REMEMBER = {"name": "Remember", "description": "saves", "input_schema": {"type": "object"}}
@@ -249,3 +251,46 @@ def test_summary_is_what_was_asked_first_and_last() -> None:
     assert summary("load <sales>.csv") == "Asked: load <sales>.csv"
     assert summary("load sales.csv", "fix it", "plot\nit") == "Asked: load sales.csv … plot it (3 prompts)"
     assert len(summary("x" * 5_000, "y" * 5_000)) < 400
+
+
+# -- an extract in place of a summary ------------------------------------------------------------------
+
+
+def extract(messages: list[Message], focus: str = "") -> str:
+    return str(Offline().query(summary_query(messages, focus=focus, limit=100_000)).value)
+
+
+def test_extract_has_the_lines_of_the_user_and_the_names_of_calls() -> None:
+    use = {"type": "tool_use", "id": "t1", "name": "Glob", "input": {"pattern": "*"}}
+    said = {"type": "text", "text": "I look."}
+    label, *lines = extract(
+        [
+            Message(role="user", content="load\n<all> files"),
+            Message(role="assistant", content=[said, use, {**use, "name": "Grep"}, use]),
+            Message(role="user", content="and " + "on " * 200),
+            Message(role="assistant", content="done"),
+        ],
+        focus="the files",
+    ).split("\n")
+    assert "without a language model" in label
+    assert lines[:3] == [
+        "The user wants kept in mind: the files",
+        "- The user said: load <all> files",
+        "  calls: Glob (2), Grep (1)",
+    ]
+    assert lines[3].startswith("- The user said: and on on")
+    assert len(lines[3]) < 200
+    assert len(lines) == 4
+
+
+def test_extract_carries_an_earlier_one_on_and_keeps_the_latest_lines() -> None:
+    first = extract([Message(role="user", content="the first of all")])
+    second = extract([summary_message(first, None), Message(role="user", content="the second")])
+    assert second.split("\n") == [*first.split("\n"), "- The user said: the second"]
+    many = extract(
+        [summary_message(second, None), *(Message(role="user", content=f"q{n}") for n in range(150))]
+    )
+    assert many.count("without a language model") == 1
+    assert "… 52 earlier lines are left out" in many
+    assert many.endswith("- The user said: q149")
+    assert len(many.split("\n")) == 102

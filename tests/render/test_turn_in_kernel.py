@@ -384,3 +384,29 @@ show_turn(turn(), shell=get_ipython())
     assert call["text/plain"] == "[Bash: rm a … - failed: not allowed: nobody]"
     assert "rm a\nrm b</pre>" in call["text/html"]
     assert "input_request" not in [m["msg_type"] for m in messages]
+
+
+COMPACTION = """
+def turn():
+    yield CompactionStarted(168_100)
+    time.sleep(0.1)
+    yield CompactionEnded(168_100, 12_345, 0.1, Usage(1, 1))
+    yield TextDelta("Done.")
+    yield ended()
+show_turn(turn(), shell=get_ipython())
+"""
+
+
+def test_compaction_is_one_line_that_changes_when_it_has_ended(run) -> None:
+    messages = run(PRELUDE + COMPACTION)
+    assert errors(messages) == []
+    assert displayed(messages)[0]["text/plain"] == "[Compacting the conversation…]"
+    told = "Compacted the conversation: 168,100 → 12,345 tokens in 0.1 s"
+    assert final(messages)[0]["text/plain"] == f"[{told}]"
+    assert told in final(messages)[0]["text/html"]
+
+
+def test_compaction_with_nobody_there_is_told_once_when_it_has_ended(run) -> None:
+    messages = run(PRELUDE + COMPACTION, present=False)
+    assert updates(messages) == []
+    assert "Compacted" in displayed(messages)[0]["text/plain"]

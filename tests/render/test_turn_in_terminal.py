@@ -8,9 +8,17 @@ import sys
 import pytest
 
 from mewcode_magic.errors import Overloaded, SessionInUse
-from mewcode_magic.events import Notice, TextDelta, ToolEnded, ToolStarted, TurnEnded
+from mewcode_magic.events import (
+    CompactionEnded,
+    CompactionStarted,
+    Notice,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
 from mewcode_magic.messages import Usage
-from mewcode_magic.render import Stopped, View, output_for, show_turn
+from mewcode_magic.render import Stopped, View, output_for, show_compaction, show_turn
 from mewcode_magic.render.lines import called
 
 ENDED = TurnEnded("", "offline", Usage(), 0.1, 1, "done")
@@ -37,6 +45,35 @@ def test_text_is_printed_as_it_comes(capsys) -> None:
         *("[ReadFile: b.csv]", "[ReadFile: b.csv - failed: it is not there]", "[a notice]"),
         *("Done.", "[offline · no tokens]", ""),
     ]
+
+
+def test_compaction_is_told_while_it_runs_and_when_it_has_ended(capsys) -> None:
+    def turn():
+        yield CompactionStarted(168_100)
+        assert capsys.readouterr().out == "[Compacting the conversation…]\n"
+        yield CompactionEnded(168_100, 12_345, 14.24, Usage(150_000, 900))
+        yield CompactionEnded(168_100, 168_100, 1.0, failure="the server\nis busy")
+        yield TextDelta("Done.")
+        yield ENDED
+
+    show_turn(turn(), shell=None)
+    assert capsys.readouterr().out.split("\n")[:3] == [
+        "[Compacted the conversation: 168,100 → 12,345 tokens in 14.2 s]",
+        "[The conversation could not be compacted and is as it was: the server is busy]",
+        "Done.",
+    ]
+
+
+def test_compaction_that_is_stopped_says_so(capsys) -> None:
+    def events():
+        yield CompactionStarted(1_000)
+        raise KeyboardInterrupt
+
+    with pytest.raises(Stopped):
+        show_compaction(events(), shell=None)
+    assert capsys.readouterr().out.split("\n")[1] == (
+        "[The conversation was not compacted; it is as it was.]"
+    )
 
 
 def test_control_characters_are_shown_and_not_obeyed(capsys) -> None:

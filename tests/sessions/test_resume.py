@@ -12,7 +12,6 @@ from session_files import ID, START, TYPED_ID, boundary, call, line, records, ro
 from mewcode_magic.config import MewCode
 from mewcode_magic.messages import Message
 from mewcode_magic.sessions import History, SessionStore
-from mewcode_magic.sessions.replay import COMPACTED
 from mewcode_magic.sessions.tail import BLOCK
 
 
@@ -64,7 +63,7 @@ def test_dialects_may_change_within_a_file(store: SessionStore) -> None:
 
 def test_older_summary_marker_is_a_user_message_that_says_so(store: SessionStore) -> None:
     history = read(store, role("compression", "We loaded data."), role("user", "a"), role("assistant", "b"))
-    assert told(history.messages) == [COMPACTED + "We loaded data.", "a", "b"]
+    assert told(history.messages) == ["summary: We loaded data.", "a", "b"]
 
 
 def test_markers_stand_beside_the_conversation(store: SessionStore) -> None:
@@ -119,7 +118,7 @@ def test_replay_begins_at_the_boundary(store: SessionStore) -> None:
     ]
     history = read(store, role("user", "old"), boundary("We began.", keep), role("user", "new"))
     assert told(history.messages) == [
-        COMPACTED + "We began.",
+        "summary: We began.",
         "kept",
         "tool_use:t1",
         "tool_result:t1",
@@ -138,16 +137,16 @@ def test_the_last_of_two_boundaries_counts(store: SessionStore) -> None:
     history = read(
         store, boundary("one", KEPT), role("user", "between"), boundary("two", []), role("user", "new")
     )
-    assert told(history.messages) == [COMPACTED + "two", "new"]
+    assert told(history.messages) == ["summary: two", "new"]
 
 
 def test_torn_boundary_falls_back_to_the_one_before(store: SessionStore) -> None:
     torn = line(boundary("two", KEPT * 2_000))[:120_000]
     history = read(store, boundary("one", KEPT), role("user", "between"), torn + b"\n", role("user", "new"))
-    assert told(history.messages) == [COMPACTED + "one", "kept", "yes", "between", "new"]
+    assert told(history.messages) == ["summary: one", "kept", "yes", "between", "new"]
     assert history.report.skipped_lines == 1
     at_the_end = read(store, boundary("one", KEPT), role("user", "between"), torn)
-    assert told(at_the_end.messages) == [COMPACTED + "one", "kept", "yes", "between"]
+    assert told(at_the_end.messages) == ["summary: one", "kept", "yes", "between"]
 
 
 def test_boundary_of_the_wrong_form_is_none(store: SessionStore) -> None:
@@ -170,7 +169,7 @@ DECOYS = [
 
 def test_text_that_mentions_a_boundary_is_none(store: SessionStore) -> None:
     history = read(store, role("user", "old"), boundary("real", []), *DECOYS)
-    assert history.messages[0].content == COMPACTED + "real"
+    assert told(history.messages)[0] == "summary: real"
     assert len(history.messages) == 6
     without = read(store, role("user", "old"), *DECOYS)
     assert told(without.messages)[0] == "old"
@@ -185,25 +184,25 @@ def test_boundary_across_the_blocks_that_are_read_is_found(store: SessionStore, 
     fill = BLOCK - (len(marker) - place) - len(after) + shift
     padding = line(role("assistant", "y" * (fill - len(line(role("assistant", ""))))))
     history = read(store, role("user", "old"), marker, padding, after)
-    assert history.messages[0].content == COMPACTED + "real"
+    assert told(history.messages)[0] == "summary: real"
 
 
 def test_boundary_longer_than_a_block_is_found(store: SessionStore) -> None:
     keep = [{"role": "user", "content": "k" * BLOCK}] * 3
     history = read(store, role("user", "old"), boundary("real", keep), *[role("assistant", "z" * BLOCK)] * 3)
     assert len(history.messages) == 7
-    assert history.messages[0].content == COMPACTED + "real"
+    assert told(history.messages)[0] == "summary: real"
 
 
 def test_boundary_after_half_a_record_on_its_line_is_found(store: SessionStore) -> None:
     history = read(store, role("user", "old"), line(role("user", "half"))[:20] + line(boundary("real", KEPT)))
-    assert told(history.messages) == [COMPACTED + "real", "kept", "yes"]
+    assert told(history.messages) == ["summary: real", "kept", "yes"]
     assert history.report.skipped_lines == 1
 
 
 def test_entries_that_a_boundary_cannot_keep_are_counted(store: SessionStore) -> None:
     history = read(store, boundary("s", [{"role": "wizard"}, "x", KEPT[0]]))
-    assert told(history.messages) == [COMPACTED + "s", "kept"]
+    assert told(history.messages) == ["summary: s", "kept"]
     assert history.report.skipped_lines == 2
 
 
