@@ -94,7 +94,8 @@ def live_lab(folder: Path, *, base_url: str) -> Iterator[LiveLab]:
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"),
-        *("--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={folder / 'root'}"),
+        *("--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True"),
+        f"--ServerApp.root_dir={folder / 'root'}",
     ]
     with (
         (folder / "server.log").open("wb") as log,
@@ -150,8 +151,11 @@ class Notebook:
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
         )
         nbformat.write(notebook, self.path)
-        page.evaluate(OPEN, self._name)
+        self._open()
         self._wait_until_ready()
+
+    def _open(self) -> None:
+        self.page.evaluate(OPEN, self._name)
 
     def reload(self) -> None:
         """Load the page again, and wait until the notebook and its kernel are there."""
@@ -220,3 +224,15 @@ class Notebook:
 
     def _prompt(self, number: int) -> Locator:
         return self.cell(number).locator(".jp-InputPrompt")
+
+
+class Notebook7(Notebook):
+    """The same in Notebook 7, where a page holds one notebook."""
+
+    def _open(self) -> None:
+        self.page.goto(f"{self.lab.url}/notebooks/{self._name}?token={TOKEN}")
+
+    def close(self) -> None:
+        """Leave the page, with what is not saved."""
+        self.page.goto("about:blank")
+        self.lab.end_kernels()
