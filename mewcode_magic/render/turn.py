@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from inspect import GEN_CLOSED, getgeneratorstate
 from typing import Any
 
@@ -126,6 +127,8 @@ class _Shown:
         self._stretch: Stretch | None = None
         self._calls: dict[str, tuple[ToolStarted, Handle]] = {}
         self._compaction: Handle | None = None
+        self._asked = ""
+        """The code, command or diff of the last question."""
 
     def wait(self) -> None:
         """Show that the model is awaited, where nothing else shows that something goes on."""
@@ -147,6 +150,7 @@ class _Shown:
                 self._output.open().show(beside(event))
             case PermissionAsked() if self._asks:  # else it is denied, and the call's line says so
                 ask(event, self._output)
+                self._asked = event.detail
             case ToolStarted() | ToolEnded():
                 self._take_call(event)
             case CompactionStarted() | CompactionEnded():
@@ -161,7 +165,9 @@ class _Shown:
             handle.show(call_line(event), final=False)
         else:
             started, handle = self._calls.pop(event.id)
-            handle.show(call_line(started, event))
+            line = call_line(started, event)
+            # As text it was read with the question.
+            handle.show(replace(line, code="") if event.detail == self._asked else line)
             for image in event.images:
                 self._output.open().show(figure_view(image))
 

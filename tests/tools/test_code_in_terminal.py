@@ -122,6 +122,24 @@ def test_interrupt_ends_code_and_commands_and_the_next_turn_works(
     assert SessionStore(project).read(info.id).report.dropped_messages == 0
 
 
+@pytest.mark.parametrize(("mode", "asks"), [("ask", True), ("auto", False)])
+def test_diff_is_printed_once_asked_about_or_not(
+    terminal: Terminal, project: Path, mode: str, *, asks: bool
+) -> None:
+    terminal.type(f"%config MewCode.permission_mode = '{mode}'")
+    terminal.script(call("WriteFile", path="a.py", content="value = 1\n"), "'Written.'")
+    terminal.child.sendline("%agent go")
+    seen = ""
+    if asks:
+        terminal.child.expect_exact("or what to do instead: ")
+        seen = terminal.child.before
+        terminal.child.sendline("yes")
+    seen += terminal.prompt()
+    assert seen.count("+value = 1") == 1
+    assert "Written." in seen
+    assert (project / "a.py").exists()
+
+
 @pytest.mark.parametrize("options", [["--simple-prompt"], []], ids=["simple", "dumb"])
 def test_prompt_that_shows_no_text_of_ours_is_given_none(
     project: Path, home: Path, options: list[str]
