@@ -51,6 +51,8 @@ class Trimming:
     def __init__(self, settings: MewCode) -> None:
         self._settings = settings
         self._seen = Growing()
+        self._numbers = _numbers(settings)
+        """With which numbers the session was looked through."""
         self._begin()
 
     def _begin(self) -> None:
@@ -66,12 +68,14 @@ class Trimming:
 
         The keys are those of a session's `trimmed` records; mostly there are none.
         """
+        settings = self._settings
+        if (numbers := _numbers(settings)) != self._numbers:  # what was seen counts otherwise now
+            self._seen, self._numbers = Growing(), numbers
         new, goes_on = self._seen.look(messages)
         if not goes_on:
             self._begin()
         for message in new:
             self._see(message)
-        settings = self._settings
         old = bool(self._old) and self._old[0] < _first_recent(self._turns, settings)
         most = settings.all_results_max_chars
         full = self._chars > most and self._spare_before * WORTHWHILE >= most
@@ -171,6 +175,11 @@ def _can_age(result: _Result, settings: MewCode) -> bool:
 
 def _is_long(result: _Result, settings: MewCode) -> bool:
     return len(result.text) > max(settings.trim_min_chars, _shortest(settings))
+
+
+def _numbers(settings: MewCode) -> tuple[int, int]:
+    """Return the settings on which it depends whether a result can be shortened."""
+    return settings.trim_min_chars, settings.trim_preview_chars
 
 
 def _shortest(settings: MewCode) -> int:

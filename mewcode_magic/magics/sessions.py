@@ -284,5 +284,5 @@ def _told_of_resume(resumed: Resumed, *, forked: bool = False) -> list[str]:
             f"In {counted(report.mended_lines, 'line')} of its file, bytes that are no text were replaced."
         )
     if report.dropped_messages:
-        lines.append(f"{counted(report.dropped_messages, 'message')} with unanswered calls are left out.")
+        lines.append(f"Left out, for calls without a result: {counted(report.dropped_messages, 'message')}.")
     return lines

@@ -112,6 +112,22 @@ def test_numbers_of_the_third_pass_are_settings(project: Path) -> None:
     assert [len(talk.sent()[name]) for name in ("t3_1", "t4_0")] == [500, 501]
 
 
+@pytest.mark.parametrize(
+    "changes", [{"trim_min_chars": 500}, {"trim_min_chars": 0, "trim_preview_chars": 300}]
+)
+def test_numbers_changed_in_the_middle_hold_for_what_stands_there(
+    project: Path, changes: dict[str, int]
+) -> None:
+    talk = Talk(project, trim_after_turns=2, trim_preview_chars=1_000)
+    for _ in range(4):
+        talk.turn(text(1_100))
+    for name, number in {"trim_preview_chars": 200, **changes}.items():
+        setattr(talk.settings, name, number)
+    talk.turn()
+    assert talk.steps == [4]
+    assert len(talk.sent()["t1_0"]) < 500 < len(talk.sent()["t2_0"])
+
+
 def test_old_images_become_a_line_of_text_in_prompts_and_results(project: Path) -> None:
     talk = Talk(project)
     figure = [{"type": "text", "text": "The figure that cell [1] displayed:"}, IMAGE]

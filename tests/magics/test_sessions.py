@@ -124,6 +124,14 @@ def test_resume_tells_what_is_not_as_it_was(run: Any, write: Any, project: Path)
     assert "In 1 line of its file, bytes that are no text were replaced." in text
 
 
+def test_calls_without_a_result_are_told_of_on_resume(run: Any, write: Any, project: Path) -> None:
+    session_id = write("hello")
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    with (project / ".mewcode" / "sessions" / f"{session_id}.jsonl").open("ab") as file:
+        file.write(orjson.dumps({"role": "assistant", "content": [call], "ts": 1}) + b"\n")
+    assert "Left out, for calls without a result: 1 message." in run(f"%resume {session_id}").text
+
+
 def test_resume_bears_a_time_beyond_the_calendar(
     run: Any, write: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
