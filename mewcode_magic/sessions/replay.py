@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
+
+import msgspec
 
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions.boundary import summary_message
@@ -29,7 +32,7 @@ from mewcode_magic.sessions.records import (
 from mewcode_magic.sessions.tail import last_boundary
 from mewcode_magic.sessions.trimmed import replacements_in, trimmed_messages
 
-__all__ = ["Replay", "read_conversation", "read_replay"]
+__all__ = ["Replay", "collection_paused", "new_messages", "read_conversation", "read_replay"]
 
 
 @dataclass(slots=True)
@@ -174,6 +177,27 @@ def read_conversation(path: Path) -> Replay:
     with path.open("rb") as file, collection_paused():
         replay.read(file)
     return replay
+
+
+def new_messages(messages: list[Message], known: list[Message]) -> list[Message]:
+    """Return the messages that are not among the known ones."""
+    same = 0
+    while same < min(len(messages), len(known)) and messages[same] == known[same]:
+        same += 1
+    left = Counter(map(_text, known[same:]))
+    missing: list[Message] = []
+    for message in messages[same:]:
+        text = _text(message)
+        if left[text]:
+            left[text] -= 1
+        else:
+            missing.append(message)
+    return missing
+
+
+def _text(message: Message) -> str:
+    """Return a text that equal messages share, whether their time is written as 1 or as 1.0."""
+    return repr(msgspec.structs.replace(message, time=None if message.ts is None else float(message.ts)))
 
 
 @contextlib.contextmanager

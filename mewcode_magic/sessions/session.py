@@ -1,62 +1,32 @@
-"""One open session: what was said, in memory, and the file that it is written to record by record.
-
-A record is one `write` on a descriptor that only appends: to the file first, then to memory, under a lock
-that is held for as long as the session is open. What could not be written waits, in order, and is written
-before the next record.
-"""
+"""One open session: what was said in it, recorded in its file first, and then kept in memory."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
-import weakref
-from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
-from mewcode_magic.errors import SessionError, SessionInUse, StorageError
-from mewcode_magic.files import Lock, private_folder, storage_errors
+from mewcode_magic.errors import SessionError, StorageError
+from mewcode_magic.files import Lock, storage_errors
 from mewcode_magic.messages import Message, Usage
-from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.boundary import boundary_entry
 from mewcode_magic.sessions.chain import repair_chain
-from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
+from mewcode_magic.sessions.encode import entries_of, entry_of, marker_entry
 from mewcode_magic.sessions.facts import Facts, one_line, survey
 from mewcode_magic.sessions.meta import write_meta
+from mewcode_magic.sessions.record_file import RecordFile
 from mewcode_magic.sessions.records import read_line
-from mewcode_magic.sessions.replay import Replay, collection_paused, read_replay
+from mewcode_magic.sessions.replay import Replay, collection_paused, new_messages, read_replay
 from mewcode_magic.sessions.result_files import store_result
 from mewcode_magic.sessions.trimmed import trimmed_messages
 
-__all__ = ["Session", "lock_session"]
+__all__ = ["Session"]
 
 NAME_LENGTH = 200
 """Characters of a title that is given by hand."""
 SUMMARY_LENGTH = 400
 """Characters of a summary."""
-
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-_NO_FILE = -1
-
-
-def lock_session(path: Path) -> Lock:
-    """Take the lock of the session whose JSONL is at `path`.
-
-    Raises:
-        SessionInUse: somebody else has it.
-        StorageError: the lock file cannot be made.
-    """
-    lock = Lock(path.with_suffix(".lock"))
-    if not lock.acquire(timeout=0.2):  # a look whether it is open holds it for a moment too
-        raise SessionInUse(
-            f"session {path.stem} is open in {lock.owner()}; close it there, or go on with a copy: "
-            f"%resume {path.stem} --fork"
-        )
-    return lock
 
 
 class Session:
@@ -71,25 +41,15 @@ class Session:
         self.messages: list[Message] = []
         self.closed = False
         self._project = project
+        self._file = RecordFile(path, project)
         self._dialect = facts.dialect
         self._facts = facts
         self._counted = 0
         """How many of the messages the facts take into account."""
         self._buffer = bytearray()
         """The line being written."""
-        self._pending: deque[Entry] = deque()
-        """What is to be written next."""
-        self._lock: Lock | None = None
-        self._descriptor = _NO_FILE
-        self._closing: weakref.finalize[[int], Session] | None = None
-        self._size = 0
-        """Bytes of the file, as far as this session has written or read it."""
-        self._synced = 0
+        self._seen_to = 0
         """Bytes of the file that the last turn's end has seen to."""
-        self._torn = False
-        """The last line has no end: it gets one before the next record."""
-        self._ready = False
-        """The file is open, nothing waits, and its last line has an end."""
 
     @classmethod
     def resumed(
@@ -101,14 +61,11 @@ class Session:
             StorageError: the file cannot be written.
         """
         session = cls(path, project, facts)
+        session._file = RecordFile.existing(path, project, lock=lock, size=replay.end, torn=replay.torn)
         session._dialect = replay.dialect
-        session._size = session._synced = replay.end
-        session._torn = replay.torn
+        session._seen_to = replay.end
         session.messages = messages
         session._counted = len(messages)
-        session._lock = lock
-        session._open_file(_FLAGS)
-        session._ready = not session._torn
         return session
 
     @property
@@ -144,24 +101,19 @@ class Session:
             StorageError: it could not be written; it is kept and written before the next one.
             SessionError: the session is closed.
         """
-        if self._ready and (entry := entry_of(message, self._dialect, self._buffer)) is not None:
+        file = self._file
+        if file.ready and (entry := entry_of(message, self._dialect, self._buffer)) is not None:
             # Nearly always so. The long way below costs as much as the write itself.
             line, recorded = entry
-            try:
-                written = os.write(self._descriptor, line)
-            except OSError:
-                written = 0
-            self._size += written
-            if written == len(line):
+            if file.write(line):
                 self.messages.append(recorded)
                 return recorded
-            self._torn = written > 0
-            self._pending.append((bytes(line), recorded))
+            file.waiting.append((bytes(line), recorded))
         else:
             self._check_open()
-            self._pending += entries_of(message, self._dialect)
-        recorded = self._pending[-1][1] or message
-        self._write_pending()
+            file.waiting += entries_of(message, self._dialect)
+        recorded = file.waiting[-1][1] or message
+        file.write_waiting(self.messages)
         return recorded
 
     def refresh(self) -> list[Message]:
@@ -172,26 +124,18 @@ class Session:
         Raises:
             StorageError: the file cannot be read, or not be written once more.
         """
-        if self._descriptor == _NO_FILE:
+        state = self._file.look()
+        if state == "deleted":
+            self._write_anew()
+        if state != "changed":
             return []
-        with storage_errors("read", self.path):
-            stat = os.fstat(self._descriptor)
-            if not stat.st_nlink:
-                self._close_file()
-                if not self.path.exists():
-                    self._write_again()
-                    return []
-                self._open_file(_FLAGS)
-            elif stat.st_size == self._size:
-                return []
-            with collection_paused():
-                replay = read_replay(self.path)
-                messages, _ = replay.repaired()
-        new = _missing(messages, self.messages)
+        with storage_errors("read", self.path), collection_paused():
+            replay = read_replay(self.path)
+            messages, _ = replay.repaired()
+        new = new_messages(messages, self.messages)
         self.messages = messages
-        self._size, self._torn = replay.end, replay.torn
-        self._synced = 0
-        self._ready = not (self._torn or self._pending)
+        self._file.has_read(replay.end, torn=replay.torn)
+        self._seen_to = 0
         self._facts.name = one_line(replay.title or "") or self._facts.name
         # Counted again at the end of the turn.
         self._facts.messages = self._facts.tokens = self._facts.usage = None
@@ -207,20 +151,13 @@ class Session:
             SessionError: the session is closed.
         """
         self._check_open()
-        self._write_pending()
-        self._count()
         entry = boundary_entry(summary, keep, self._dialect)
         replay = Replay(self._dialect, compacting=True)
         for record in read_line(entry[0]).records:
             replay.add(record)
         messages, _ = replay.repaired()
-        self._pending.append(entry)
-        try:
-            self._write_pending()
-        except BaseException:
-            if entry in self._pending:
-                self._pending.remove(entry)
-            raise
+        self._file.write_at_once(entry, self.messages)
+        self._count()
         self.messages = messages
         self._counted = len(messages)
 
@@ -230,18 +167,17 @@ class Session:
         Raises:
             StorageError: a record could not be written; records are kept and written before the next one.
         """
-        self._write_pending()
-        if self._descriptor == _NO_FILE or self._synced == self._size:
+        self._file.write_waiting(self.messages)
+        if not self._file.is_open or self._seen_to == self._file.size:
             return
+        stat = self._file.sync()
         with storage_errors("write", self.path):
-            os.fsync(self._descriptor)
-            stat = os.fstat(self._descriptor)
             self._count(all_records=True)
         with contextlib.suppress(
             StorageError
         ):  # a cache: the list does without, and the next turn tries again
             write_meta(self.path.with_suffix(".meta"), self.id, self._facts, stat)
-            self._synced = self._size
+            self._seen_to = self._file.size
 
     def rename(self, title: str) -> None:
         """Give the session a title, of at most 200 characters in one line.
@@ -283,13 +219,7 @@ class Session:
             StorageError: it cannot be written; then all stays as it is.
         """
         self._check_open()
-        self._write_pending()
-        self._pending.append(marker_entry("trimmed", replacements, self._dialect))
-        try:
-            self._write_pending()
-        except StorageError:
-            self._pending.pop()
-            raise
+        self._file.write_at_once(marker_entry("trimmed", replacements, self._dialect), self.messages)
         self._count()
         self.messages = trimmed_messages(repair_chain(self.messages)[0], replacements)
         self._counted = len(self.messages)
@@ -314,88 +244,27 @@ class Session:
             self.end_turn()
         finally:
             self.closed = True
-            self._close_file()
-            self._release_lock()
+            self._file.close()
 
-    # -- the file --------------------------------------------------------------------------------------
+    # -- within ----------------------------------------------------------------------------------------
 
     def _mark(self, kind: Literal["title", "summary"], text: str) -> None:
-        """Record what is no part of the conversation; the file stays as old as that, which orders lists."""
-        stat = os.fstat(self._descriptor) if self._descriptor != _NO_FILE and not self._pending else None
-        self._pending.append(marker_entry(kind, text, self._dialect))
-        self._write_pending()
-        if stat is not None:
-            with storage_errors("write", self.path):
-                os.utime(self.path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self._file.write_beside(marker_entry(kind, text, self._dialect), self.messages)
         self.end_turn()
 
     def _check_open(self) -> None:
         if self.closed:
             raise SessionError(f"session {self.id} is closed; %resume {self.id} opens it again")
 
-    def _write_pending(self) -> None:
-        """Write what waits, in order; what cannot be written goes on waiting."""
-        if not self._pending:
-            return
-        self._ready = False
-        if self._descriptor == _NO_FILE:
-            self._make_file()
-        with storage_errors("write", self.path):
-            while self._pending:
-                line, message = self._pending[0]
-                if self._torn:
-                    line = b"\n" + line
-                written = os.write(self._descriptor, line)
-                self._size += written
-                if written < len(line):
-                    self._torn = True
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                self._torn = False
-                self._pending.popleft()
-                if message is not None:
-                    self.messages.append(message)
-        self._ready = True
-
-    def _make_file(self) -> None:
-        """Make the file, and the folders that it is in, for the first record."""
-        mark_private(self._project)
-        private_folder(self.path.parent)
-        if self._lock is None:
-            self._lock = lock_session(self.path)
-        self._open_file(_FLAGS | os.O_CREAT | os.O_EXCL)
-
-    def _open_file(self, flags: int) -> None:
-        with storage_errors("write", self.path):
-            self._descriptor = os.open(self.path, flags, 0o600)
-        # A session that nobody closes gives its descriptor back too.
-        self._closing = weakref.finalize(self, os.close, self._descriptor)
-
-    def _close_file(self) -> None:
-        self._descriptor = _NO_FILE
-        self._ready = False
-        if self._closing is not None:
-            self._closing()
-
-    def _release_lock(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
-
-    def _write_again(self) -> None:
-        """Make the file anew from memory, as somebody has deleted it."""
-        self._release_lock()  # its file is gone as well
-        waiting = list(self._pending)
-        self._pending.clear()
-        if self._facts.name is not None:
-            self._pending.append(marker_entry("title", self._facts.name, self._dialect))
-        for message in self.messages:
-            self._pending += entries_of(message, self._dialect)
-        self._pending += waiting
+    def _write_anew(self) -> None:
+        """Make the file once more from memory, as somebody has deleted it."""
+        name, said = self._facts.name, self.messages
+        entries = [] if name is None else [marker_entry("title", name, self._dialect)]
+        entries += (entry for message in said for entry in entries_of(message, self._dialect))
         self.messages = []
-        self._facts = Facts(self._dialect, name=self._facts.name, notebook=self._facts.notebook)
-        self._counted = self._size = self._synced = 0
-        self._torn = False
-        self._write_pending()
+        self._facts = Facts(self._dialect, name=name, notebook=self._facts.notebook)
+        self._counted = self._seen_to = 0
+        self._file.write_anew(entries, self.messages)
 
     # -- what the list shows ---------------------------------------------------------------------------
 
@@ -410,24 +279,3 @@ class Session:
             for message in self.messages[self._counted :]:
                 self._facts.add(message)
         self._counted = len(self.messages)
-
-
-def _missing(messages: list[Message], known: list[Message]) -> list[Message]:
-    """Return the messages that are not among the known ones."""
-    same = 0
-    while same < min(len(messages), len(known)) and messages[same] == known[same]:
-        same += 1
-    left = Counter(map(_text, known[same:]))
-    missing: list[Message] = []
-    for message in messages[same:]:
-        text = _text(message)
-        if left[text]:
-            left[text] -= 1
-        else:
-            missing.append(message)
-    return missing
-
-
-def _text(message: Message) -> str:
-    """Return a text that equal messages share, whether their time is written as 1 or as 1.0."""
-    return repr(msgspec.structs.replace(message, time=None if message.ts is None else float(message.ts)))

@@ -41,10 +41,11 @@ from mewcode_magic.sessions.listing import (
     session_files,
 )
 from mewcode_magic.sessions.meta import SessionInfo, info_of, write_meta
+from mewcode_magic.sessions.record_file import lock_session
 from mewcode_magic.sessions.records import Dialect
 from mewcode_magic.sessions.replay import Replay, collection_paused, read_conversation, read_replay
 from mewcode_magic.sessions.result_files import RESULTS, copy_results, remove_results, results_folder
-from mewcode_magic.sessions.session import Session, lock_session
+from mewcode_magic.sessions.session import Session
 from mewcode_magic.sessions.trash import empty_trash, move_if_inactive, move_to_trash
 
 __all__ = ["SessionStore"]

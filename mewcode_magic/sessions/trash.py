@@ -13,7 +13,7 @@ from mewcode_magic.errors import SessionInUse
 from mewcode_magic.files import private_folder, storage_errors
 from mewcode_magic.sessions.glance import is_sound
 from mewcode_magic.sessions.listing import facts_of, session_file
-from mewcode_magic.sessions.session import lock_session
+from mewcode_magic.sessions.record_file import lock_session
 
 __all__ = ["empty_trash", "move_if_inactive", "move_to_trash"]
 
