@@ -20,7 +20,8 @@ from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.claude_code import is_claude_code, read_claude_code
 from mewcode_magic.sessions.encode import entries_of, marker_entry
 from mewcode_magic.sessions.facts import one_line, survey
-from mewcode_magic.sessions.listing import free_path, session_files
+from mewcode_magic.sessions.ids import free_path
+from mewcode_magic.sessions.listing import session_files
 from mewcode_magic.sessions.meta import write_meta
 from mewcode_magic.sessions.records import Dialect, Marker, read_line, values_in
 from mewcode_magic.sessions.session import NAME_LENGTH

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import string
-import time
-from collections.abc import Container
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
@@ -13,15 +10,13 @@ from typing import NamedTuple
 from mewcode_magic.files import storage_errors
 from mewcode_magic.sessions.facts import Facts
 from mewcode_magic.sessions.glance import glance
+from mewcode_magic.sessions.ids import ENDING, is_id
 from mewcode_magic.sessions.meta import SessionInfo, info_of, read_meta
-from mewcode_magic.sessions.records import Dialect, dialect_of_id
+from mewcode_magic.sessions.records import dialect_of_id
 
-__all__ = ["SessionFile", "facts_of", "free_path", "list_sessions", "session_file", "session_files"]
+__all__ = ["SessionFile", "facts_of", "list_sessions", "session_file", "session_files"]
 
-_ENDING = ".jsonl"
 _META = ".meta"
-MAX_NAME = 200
-"""Bytes of a session's id; with an ending it is still a name that file systems take."""
 
 
 class SessionFile(NamedTuple):
@@ -45,7 +40,7 @@ def session_files(folder: Path) -> list[SessionFile]:
         try:
             with os.scandir(folder) as found:
                 for entry in found:
-                    if entry.name.endswith(_ENDING):
+                    if entry.name.endswith(ENDING):
                         entries.append(entry)
                     elif entry.name.endswith(_META):
                         metas.add(entry.name[: -len(_META)])
@@ -53,7 +48,7 @@ def session_files(folder: Path) -> list[SessionFile]:
             return []
     files: list[SessionFile] = []
     for entry in entries:
-        name = entry.name[: -len(_ENDING)]
+        name = entry.name[: -len(ENDING)]
         try:
             stat = entry.stat(follow_symlinks=False)
         except OSError:  # gone by now
@@ -71,41 +66,13 @@ def session_file(folder: Path, session_id: str) -> SessionFile | None:
     """
     if not is_id(session_id):
         return None
-    path = folder / f"{session_id}{_ENDING}"
+    path = folder / f"{session_id}{ENDING}"
     with storage_errors("read", path):
         try:
             stat = path.lstat()
         except FileNotFoundError:
             return None
     return SessionFile(session_id, str(path), stat, has_meta=True) if S_ISREG(stat.st_mode) else None
-
-
-def free_path(folder: Path, dialect: Dialect, taken: Container[str]) -> Path:
-    """Return where a new session goes: a file that is not there yet, of an id that is not `taken`."""
-    while True:
-        session_id = _new_id(dialect)
-        path = folder / f"{session_id}{_ENDING}"
-        if session_id not in taken and not os.path.lexists(path):
-            return path
-
-
-def _new_id(dialect: Dialect) -> str:
-    """Return an id: the local time, and a few characters against two at once."""
-    if dialect == "role":
-        return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
-    letters = string.ascii_lowercase + string.digits
-    tail = "".join(letters[byte % len(letters)] for byte in os.urandom(4))
-    return f"session_{time.strftime('%Y%m%d_%H%M%S')}_{tail}"
-
-
-def is_id(name: str) -> bool:
-    """Tell a name that a session can have: one part of a path, not hidden, not too long."""
-    if not name or name[0] == "." or "/" in name or "\0" in name or os.sep in name:
-        return False
-    try:
-        return len(name.encode()) <= MAX_NAME
-    except UnicodeEncodeError:  # half of a surrogate pair, or a file name that is no UTF-8
-        return False
 
 
 def facts_of(file: SessionFile, *, cached: bool = True) -> Facts:
@@ -116,7 +83,7 @@ def facts_of(file: SessionFile, *, cached: bool = True) -> Facts:
     if (
         cached
         and file.has_meta
-        and (facts := read_meta(file.path[: -len(_ENDING)] + _META, file.id, file.stat))
+        and (facts := read_meta(file.path[: -len(ENDING)] + _META, file.id, file.stat))
     ):
         return facts
     try:
@@ -142,4 +109,4 @@ def list_sessions(folder: Path) -> list[SessionInfo]:
     known.sort(
         key=lambda pair: (int(pair[1].last_active or 0), pair[0].stat.st_mtime_ns, pair[0].id), reverse=True
     )
-    return [info_of(file.id, folder / f"{file.id}{_ENDING}", facts) for file, facts in known]
+    return [info_of(file.id, folder / f"{file.id}{ENDING}", facts) for file, facts in known]

@@ -1,7 +1,7 @@
 """The file of one open session: appended to record by record, under a lock that is held meanwhile.
 
 A record is one `write` on a descriptor that only appends. What could not be written waits, in order, and is
-written before the next record; the rest of a line that was cut off gets its end first.
+written before the next record; a line that was cut off gets its end first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mewcode_magic.messages import Message
 from mewcode_magic.project import mark_private
 from mewcode_magic.sessions.encode import Entry
 
-__all__ = ["RecordFile", "lock_session"]
+__all__ = ["RecordFile", "is_locked", "lock_session"]
 
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _NO_FILE = -1
@@ -42,6 +42,20 @@ def lock_session(path: Path) -> Lock:
             f"%resume {path.stem} --fork"
         )
     return lock
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether somebody has the session whose JSONL is at `path` open.
+
+    Raises:
+        StorageError: its lock file cannot be opened.
+    """
+    lock = Lock(path.with_suffix(".lock"))
+    if not lock.path.exists():
+        return False
+    free = lock.acquire()
+    lock.release()
+    return not free
 
 
 class RecordFile:
@@ -78,7 +92,7 @@ class RecordFile:
 
     @classmethod
     def existing(cls, path: Path, project: Path, *, lock: Lock, size: int, torn: bool) -> RecordFile:
-        """Return an open file of which `size` bytes were read, under its lock; `torn`: the last line has no end.
+        """Return a file that was read to its `size`, open under its lock; `torn`: its last line has no end.
 
         Raises:
             StorageError: the file cannot be written.

@@ -15,38 +15,34 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import os
-import shutil
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import orjson
-
 from mewcode_magic.config import MewCode
-from mewcode_magic.errors import SessionAmbiguous, SessionInUse, SessionNotFound, StorageError
-from mewcode_magic.files import Lock, shown, storage_errors
+from mewcode_magic.errors import SessionInUse, StorageError
+from mewcode_magic.files import Lock, storage_errors
 from mewcode_magic.messages import Message
-from mewcode_magic.sessions.facts import Facts, moment, one_line, survey
+from mewcode_magic.sessions.copying import copy_session, remove_copy
+from mewcode_magic.sessions.facts import Facts, one_line, survey
 from mewcode_magic.sessions.found import Found
-from mewcode_magic.sessions.history import History, Resumed, ResumeReport
+from mewcode_magic.sessions.history import History, Resumed, read_history
+from mewcode_magic.sessions.ids import find_id, free_path, no_session
 from mewcode_magic.sessions.listing import (
     SessionFile,
     facts_of,
-    free_path,
     list_sessions,
     session_file,
     session_files,
 )
 from mewcode_magic.sessions.meta import SessionInfo, info_of, write_meta
-from mewcode_magic.sessions.record_file import lock_session
+from mewcode_magic.sessions.record_file import is_locked, lock_session
 from mewcode_magic.sessions.records import Dialect
-from mewcode_magic.sessions.replay import Replay, collection_paused, read_conversation, read_replay
-from mewcode_magic.sessions.result_files import RESULTS, copy_results, remove_results, results_folder
+from mewcode_magic.sessions.replay import Replay, read_conversation
+from mewcode_magic.sessions.result_files import remove_results
 from mewcode_magic.sessions.session import Session
-from mewcode_magic.sessions.trash import empty_trash, move_if_inactive, move_to_trash
+from mewcode_magic.sessions.trash import empty_trash, move_inactive, move_to_trash
 
 __all__ = ["SessionStore"]
 
@@ -106,20 +102,7 @@ class SessionStore:
             SessionAmbiguous: there are several.
             StorageError: the folder cannot be read.
         """
-        ids = sorted((file.id for file in session_files(self.folder)), reverse=True)
-        if text in ids:
-            return text
-        found = [name for name in ids if text and name.startswith(text)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            some = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")  # noqa: PLR2004
-            raise SessionAmbiguous(
-                f"{len(found)} sessions begin with {_short(text)}: {some}; name one in full"
-            )
-        from difflib import get_close_matches
-
-        raise self._not_found(text, get_close_matches(text[:100], ids, cutoff=0.5))
+        return find_id(text, (file.id for file in session_files(self.folder)), self.folder)
 
     def recent_ids(self) -> builtins.list[str]:
         """Return the ids of all sessions, the one that was written last first; no file is opened.
@@ -159,14 +142,7 @@ class SessionStore:
         """
         days = self._settings.session_max_age_days if max_age_days is None else max_age_days
         now = time.time()
-        infos = self.list() if days > 0 else []
-        latest = {info.notebook: info.id for info in reversed(infos) if info.notebook}
-        moved = [
-            info.id
-            for info in infos
-            if (info.notebook is None or latest[info.notebook] != info.id)
-            and move_if_inactive(info.path, now - days * _DAY)
-        ]
+        moved = move_inactive(self.list(), now - days * _DAY) if days > 0 else []
         long_ago = now - self._settings.trash_days * _DAY
         removed, left = empty_trash(self.folder, long_ago)
         known = {file.id for file in session_files(self.folder)} | left
@@ -204,7 +180,7 @@ class SessionStore:
             SessionNotFound: there is none of this id.
             StorageError: it cannot be read.
         """
-        history, _ = self._load(self._existing(session_id))
+        history, _ = read_history(self._existing(session_id), gap_hours=self._settings.time_gap_hours)
         return history
 
     def transcript(self, session_id: str) -> builtins.list[Message]:
@@ -250,15 +226,13 @@ class SessionStore:
         lock = lock_session(path)
         try:
             with storage_errors("copy", source):
-                _copy(source, path, renames=copy_results(self.project, source.stem, path.stem))
+                copy_session(source, path, self.project)
                 title = survey(source).title if facts.messages is None else facts.title
             resumed = self._resume(path.stem, lock)
             if title:
                 resumed.session.rename(title.removesuffix(_FORK) + _FORK)
         except BaseException:
-            for made in (path, path.with_suffix(".meta"), lock.path):
-                made.unlink(missing_ok=True)
-            shutil.rmtree(results_folder(self.project, path.stem), ignore_errors=True)
+            remove_copy(path, self.project)
             lock.release()
             raise
         return resumed
@@ -311,12 +285,8 @@ class SessionStore:
             SessionNotFound: there is none of this id.
             StorageError: its lock file cannot be opened.
         """
-        lock = Lock(Path(self._existing(session_id).path).with_suffix(".lock"))
-        if self._open_here(session_id) is not None or not lock.path.exists():
-            return False
-        free = lock.acquire()
-        lock.release()
-        return not free
+        path = Path(self._existing(session_id).path)
+        return self._open_here(session_id) is None and is_locked(path)
 
     @contextlib.contextmanager
     def _for_a_marker(self, session_id: str) -> Iterator[Session]:
@@ -340,27 +310,10 @@ class SessionStore:
 
     # -- within ----------------------------------------------------------------------------------------
 
-    def _load(self, file: SessionFile) -> tuple[History, Replay]:
-        """Return what a session replays, and the state of its file."""
-        path = Path(file.path)
-        with storage_errors("read", path), collection_paused():
-            replay = read_replay(path)
-            messages, dropped = replay.repaired()
-        last_active = moment(facts_of(file, cached=False).last_active)
-        gap = datetime.now(UTC) - last_active if last_active else timedelta()
-        report = ResumeReport(
-            skipped_lines=replay.skipped,
-            mended_lines=replay.mended,
-            dropped_messages=dropped,
-            gap=gap if gap > timedelta(hours=self._settings.time_gap_hours) else None,
-            boundary=replay.boundary,
-        )
-        return History(messages, report, last_active), replay
-
     def _resume(self, session_id: str, lock: Lock) -> Resumed:
         """Open a session whose lock is held."""
         file = self._existing(session_id)  # it may have been deleted before the lock was had
-        history, replay = self._load(file)
+        history, replay = read_history(file, gap_hours=self._settings.time_gap_hours)
         session = Session.resumed(
             Path(file.path),
             self.project,
@@ -383,29 +336,5 @@ class SessionStore:
     def _existing(self, session_id: str) -> SessionFile:
         file = session_file(self.folder, session_id)
         if file is None:
-            raise self._not_found(session_id, [])
+            raise no_session(session_id, self.folder)
         return file
-
-    def _not_found(self, text: str, near: builtins.list[str]) -> SessionNotFound:
-        hint = f"; near it: {', '.join(near)}" if near else ""
-        return SessionNotFound(
-            f"there is no session {_short(text)} in {shown(self.folder)}{hint}; %sessions lists them"
-        )
-
-
-def _copy(source: Path, target: Path, *, renames: bool) -> None:
-    """Copy a session's file; if it `renames`, what names the one's kept results names the other's."""
-    with source.open("rb") as reader:
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as writer:
-            if renames:
-                old, new = (orjson.dumps(f"{RESULTS.name}/{path.stem}/")[1:-1] for path in (source, target))
-                writer.writelines(line.replace(old, new) for line in reader)
-            else:
-                shutil.copyfileobj(reader, writer, 1 << 20)
-            writer.flush()
-            os.fsync(writer.fileno())
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:59] + "…")  # noqa: PLR2004

@@ -13,9 +13,10 @@ from mewcode_magic.errors import SessionInUse
 from mewcode_magic.files import private_folder, storage_errors
 from mewcode_magic.sessions.glance import is_sound
 from mewcode_magic.sessions.listing import facts_of, session_file
+from mewcode_magic.sessions.meta import SessionInfo
 from mewcode_magic.sessions.record_file import lock_session
 
-__all__ = ["empty_trash", "move_if_inactive", "move_to_trash"]
+__all__ = ["empty_trash", "move_inactive", "move_to_trash"]
 
 _TRASH = ".trash"
 
@@ -37,27 +38,22 @@ def move_to_trash(path: Path) -> None:
     path.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def move_if_inactive(path: Path, since: float) -> bool:
-    """Move a session to the trash if nothing was said in it `since` then, in Unix seconds; tell whether.
+def move_inactive(infos: Iterable[SessionInfo], since: float) -> list[str]:
+    """Move the sessions of a list in which nothing was said `since` then, in Unix seconds; return their ids.
 
-    It stays if it is open, or its end is damaged, or tells no time.
+    `infos`: the latest first. The latest of each notebook stays, and what is open, or whose end is damaged,
+    or tells no time.
 
     Raises:
-        StorageError: it cannot be read or moved.
+        StorageError: one cannot be read or moved.
     """
-    if not _is_inactive(path, since):
-        return False
-    try:
-        lock = lock_session(path)
-    except SessionInUse:
-        return False
-    try:
-        inactive = _is_inactive(path, since)  # somebody may have been here before the lock was had
-        if inactive:
-            move_to_trash(path)
-        return inactive
-    finally:
-        lock.release()
+    infos = list(infos)
+    latest = {info.notebook: info.id for info in reversed(infos) if info.notebook}
+    return [
+        info.id
+        for info in infos
+        if (info.notebook is None or latest[info.notebook] != info.id) and _move_if_inactive(info.path, since)
+    ]
 
 
 def empty_trash(folder: Path, before: float) -> tuple[set[str], set[str]]:
@@ -89,6 +85,23 @@ def empty_trash(folder: Path, before: float) -> tuple[set[str], set[str]]:
 
 def _ids(files: Iterable[Path]) -> set[str]:
     return {file.stem for file in files if file.suffix == ".jsonl"}
+
+
+def _move_if_inactive(path: Path, since: float) -> bool:
+    """Move one session to the trash, unless it is open; tell whether."""
+    if not _is_inactive(path, since):
+        return False
+    try:
+        lock = lock_session(path)
+    except SessionInUse:
+        return False
+    try:
+        inactive = _is_inactive(path, since)  # somebody may have been here before the lock was had
+        if inactive:
+            move_to_trash(path)
+        return inactive
+    finally:
+        lock.release()
 
 
 def _is_inactive(path: Path, since: float) -> bool:
