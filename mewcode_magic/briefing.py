@@ -36,7 +36,8 @@ class Briefing:
             summary = earlier.summary if earlier is not None else ""
             conversation.earlier = None if summary else earlier
             notices += [notice_of_summary(earlier, summary)] if earlier is not None and summary else []
-        conversation.notices += [notice for notice in notices if notice not in conversation.notices]
+        waiting = conversation.notices
+        waiting += [notice for notice in notices if notice not in waiting]
 
     def tell_of_activity(self, conversation: Conversation) -> list[Block]:
         """Have the agent told what the user ran since its last turn, and return the figures displayed."""

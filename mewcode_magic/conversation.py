@@ -1,4 +1,4 @@
-"""One open session, and what its agent has been told around the prompts: front, notices, memories."""
+"""One open session that is gone on with: what stands around its prompts, the turns, the room for them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ from typing import Any
 from mewcode_magic.config import MewCode
 from mewcode_magic.context import (
     Compaction,
-    ContextPart,
     ContextReport,
     Front,
-    Growing,
     RequestBuilder,
     Room,
+    Telling,
     Trimming,
     estimate_tokens_of,
     listed,
     notice_block,
-    notices_of_missing,
-    read_front,
     report_context,
     system_prompt,
 )
@@ -41,23 +38,22 @@ from mewcode_magic.events import (
     passed_on,
 )
 from mewcode_magic.instructions import ScopedInstructions
+from mewcode_magic.joined import JoinedInstructions
 from mewcode_magic.kernel.place import Place
 from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
-from mewcode_magic.messages import Block, Message, Surfaced, Usage
+from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.model import window_of
 from mewcode_magic.sessions import Session, SessionInfo
-from mewcode_magic.tools import Permissions, ToolContext, all_tools, joined_in
+from mewcode_magic.tools import Permissions, ToolContext, all_tools
 from mewcode_magic.turn import Prepare, run_turn
 
 __all__ = ["Conversation"]
 
 
 class Conversation:
-    """A session that is gone on with. `notices` wait for the next prompt, with which they are sent.
+    """A session that is gone on with; `notices` and `bound` are as `Telling` has them.
 
-    `bound` are the names that calls bound in a kernel that may be gone; of those that the present one then
-    lacks the agent is told with the next prompt. `earlier` is the session before this one, as long as it
-    waits for its summary.
+    `earlier` is the session before this one, as long as it waits for its summary.
     """
 
     def __init__(
@@ -73,24 +69,17 @@ class Conversation:
         bound: Iterable[str] = (),
     ) -> None:
         self.session = session
-        self.notices = list(notices)
         self.earlier: SessionInfo | None = None
-        self._bound = list(bound)
-        self._project, self._home, self._shell = project, home, shell
         self._memory, self._settings = memory, settings
         # Chosen here: neither they nor what the system prompt says of them may change within a session.
         self._tools = {tool.name: tool for tool in all_tools(settings)}
         self._scoped = ScopedInstructions(project, settings)
+        self._joined = JoinedInstructions(session, self._scoped)
         system = system_prompt(project, settings.memory_tool)
         definitions = [tool.definition for tool in self._tools.values()]
         self._builder = RequestBuilder(system=system, tools=definitions)
         self._fixed_tokens = estimate_tokens_of([system, definitions])
         self._trimming = Trimming(settings)
-        self._seen = Growing()
-        self._known: list[Surfaced] = []
-        self._looked_through = Growing()
-        self._joins: list[tuple[list[str], str]] = []
-        """Names and texts of the instructions that joined."""
         self._context = ToolContext(
             session.id,
             project,
@@ -100,16 +89,28 @@ class Conversation:
             shell=shell,
             instructions=self._scoped,
         )
-        self._front: Front | None = None
+        self._telling = Telling(
+            session,
+            memory,
+            settings,
+            project=project,
+            home=home,
+            shell=shell,
+            notices=notices,
+            bound=bound,
+        )
         self._recall: Recall | None = None
         self._compaction = Compaction(session, settings, front=self._front_tokens)
 
     @property
     def front(self) -> Front:
         """What stands in front of the session, as it was on disk when it began, resumed or was compacted."""
-        if self._front is None or not self.session.messages:
-            self._front = read_front(self._project, self._home, self._memory, self._settings)
-        return self._front
+        return self._telling.front
+
+    @property
+    def notices(self) -> list[str]:
+        """What waits for the next prompt, with which it is sent."""
+        return self._telling.notices
 
     def ask(
         self,
@@ -134,20 +135,17 @@ class Conversation:
         session.refresh()
         self._compaction.check_room(prompt, self._window(model))
         stopped: KeyboardInterrupt | None = None
-        failure, waiting, bound = "", self.notices, self._bound
-        notices: list[str] = []
-        front = self._front
+        failure, news = "", None
         try:
             recalling = Recalling(
                 prompt,
                 self._memory,
-                surfaced=self._surfaced(),
+                surfaced=self._telling.surfaced(),
                 settings=self._settings,
                 now=datetime.now(UTC),
                 model=side,
             )
-            notices, front = self._pending()
-            waiting, bound = [], []
+            news = self._telling.news()
             try:
                 recall = recalling.result()
             except MewCodeError as error:  # what memory cannot give must not cost the answer
@@ -157,8 +155,8 @@ class Conversation:
         if failure:
             yield Notice(f"No memory was recalled: {failure}")
         injected: list[Block] = [{"type": "text", "text": recall.text}] if recall.text else []
-        if notices:
-            injected.append(notice_block(notices))
+        if news is not None and news.notices:
+            injected.append(notice_block(news.notices))
         injected += attachments
         self._trim()
         session.append(
@@ -172,7 +170,9 @@ class Conversation:
                 run=place.run,
             )
         )
-        self._front, self._recall, self.notices, self._bound = front, recall, waiting, bound
+        self._recall = recall
+        if news is not None:
+            self._telling.told(news)
         if recall.surfaced:
             yield Recalled(tuple(recall.surfaced), recall.by)
 
@@ -191,13 +191,6 @@ class Conversation:
 
         yield from passed_on(self._turn(model, prepare), with_usage_beside)
 
-    def _surfaced(self) -> list[Surfaced]:
-        """Return the memories that stand in front of the session's prompts."""
-        new, goes_on = self._seen.look(self.session.messages)
-        known = self._known if goes_on else []
-        self._known = known + [surfaced for message in new for surfaced in message.recalled]
-        return self._known
-
     def _trim(self) -> None:
         """Shorten what has become too old or too much, before the next turn begins."""
         if due := self._trimming.due(self.session.messages):
@@ -215,7 +208,7 @@ class Conversation:
                 case ToolStarted(name=name) if self._writes_memory(name):
                     before = self._memory.snapshot()
                 case ToolEnded(name=name) if self._writes_memory(name):
-                    self._front = self.front.learned(before, self._memory.snapshot())
+                    self._telling.learned(before, self._memory.snapshot())
                 case TurnEnded():
                     session.end_turn()
             return event
@@ -230,29 +223,11 @@ class Conversation:
     def _writes_memory(self, name: str) -> bool:
         return name in self._tools and self._tools[name].writes_memory
 
-    def _pending(self) -> tuple[list[str], Front]:
-        """Return what the agent must be told with the next prompt, and the front once it is told."""
-        messages = self.session.messages
-        stopped = bool(messages) and messages[-1].interrupted
-        notices = ["Your previous answer was stopped before its end."] if stopped else []
-        news, front = self.front.news(self._memory)
-        return [*self.notices, *notices_of_missing(self._bound, self._shell), *notices, *news], front
-
-    def _know_joined(self, front: Front) -> str:
-        """Tell the scoped instructions which of them the agent has been sent, and return what those say."""
-        messages = self.session.messages
-        new, goes_on = self._looked_through.look(messages)
-        if not goes_on:
-            self._joins = []
-        self._joins += joined_in(messages[max(0, len(messages) - len(new) - 1) :])
-        self._scoped.know(front.instructions, [name for names, _ in self._joins for name in names])
-        return "\n\n".join(text for _, text in self._joins)
-
     @property
     def instructions(self) -> str:
         """All that the agent has been sent of instruction files."""
-        front = self.front
-        return "\n\n".join(text for text in (front.instructions.text, self._know_joined(front)) if text)
+        front = self.front.instructions
+        return "\n\n".join(text for text in (front.text, self._joined.look(front)) if text)
 
     def compact(self, *, model: Model, side: Model, focus: str = "") -> Generator[Event]:
         """Have `side` sum up all but the latest messages, with what the user wants kept in mind.
@@ -268,7 +243,7 @@ class Conversation:
 
         def seen_to(event: Event) -> Event:
             if isinstance(event, CompactionEnded):
-                self._read_front()
+                self._telling.read_again()
                 self.session.end_turn()
             return event
 
@@ -288,14 +263,9 @@ class Conversation:
                 side, window=window, side_window=self._window(side)
             )
         if done:
-            self._read_front()
+            self._telling.read_again()
         elif refused is not None:
             raise refused
-
-    def _read_front(self) -> None:
-        """Read instructions, memories and date again; what cannot be read now stays as it was."""
-        with contextlib.suppress(MewCodeError):
-            self._front = read_front(self._project, self._home, self._memory, self._settings)
 
     def _front_tokens(self) -> int:
         """Return about how many tokens are sent in front of the conversation."""
@@ -314,7 +284,8 @@ class Conversation:
     def request(self) -> Request:
         """Return the request for the session as it stands now."""
         front = self.front
-        self._know_joined(front)  # in the midst of a turn what had joined may have been taken away
+        # In the midst of a turn what had joined may have been taken away.
+        self._joined.look(front.instructions)
         return self._builder.build(
             self.session.messages,
             reminder=front.reminder.text,
@@ -328,23 +299,12 @@ class Conversation:
             self.request(),
             front.reminder,
             self.session.messages,
-            pending=self._pending()[0],
+            pending=self._telling.news().notices,
             recall=self._recall,
             used=self._compaction.tokens,
             room=Room.of(self._window(model), self._settings),
             automatic=self._compaction.is_automatic,
             files=listed(front.instructions.files),
-            joined=self._joined(front),
+            joined=self._joined.part(front.instructions),
             notices=[*front.instructions.notices, *self._scoped.notices, *self._memory.notices],
         )
-
-    def _joined(self, front: Front) -> ContextPart | None:
-        """Return what has joined the instructions, and which rules still wait, if any."""
-        text = self._know_joined(front)
-        parts = []
-        if self._scoped.joined:
-            parts.append(f"sent with results: {listed(self._scoped.joined)}")
-        if waiting := self._scoped.waiting:
-            parts.append(f"waiting for a matching path: {listed([rule.path for rule in waiting])}")
-        # Their tokens are counted with the conversation.
-        return ContextPart("joined instructions", 0, text, "; ".join(parts)) if parts else None

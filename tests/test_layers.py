@@ -15,7 +15,7 @@ LAYERS = [
     ["config", "project", "credentials", "git", "patterns"],
     ["sessions", "memory", "instructions", "kernel", "reading"],
     ["model", "tools", "context"],
-    ["turn", "afterwards", "doctor"],
+    ["turn", "afterwards", "doctor", "joined"],
     ["conversation"],
     ["briefing", "recorded"],
     ["app"],

@@ -7,9 +7,7 @@ from mewcode_magic.context.front import (
     Front,
     listed,
     notice_of_summary,
-    notices_of_missing,
     notices_of_resume,
-    read_front,
 )
 from mewcode_magic.context.growing import Growing
 from mewcode_magic.context.mentions import mentioned
@@ -18,6 +16,7 @@ from mewcode_magic.context.reminder import Reminder, notice_block
 from mewcode_magic.context.report import ContextPart, ContextReport, report_context
 from mewcode_magic.context.room import Room
 from mewcode_magic.context.system import system_prompt
+from mewcode_magic.context.telling import Telling
 from mewcode_magic.context.tokens import estimate_tokens, estimate_tokens_of
 from mewcode_magic.context.trimming import Trimming
 
@@ -30,6 +29,7 @@ __all__ = [
     "Reminder",
     "RequestBuilder",
     "Room",
+    "Telling",
     "Trimming",
     "activity_blocks",
     "activity_notice",
@@ -41,9 +41,7 @@ __all__ = [
     "moved_to_file",
     "notice_block",
     "notice_of_summary",
-    "notices_of_missing",
     "notices_of_resume",
-    "read_front",
     "report_context",
     "system_prompt",
 ]

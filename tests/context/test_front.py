@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import read_front
+from mewcode_magic.context.front import read_front
 from mewcode_magic.memory import Memory, MemoryStore
 
 
