@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -21,6 +22,9 @@ from mewcode_magic.sessions import SessionInfo, SessionStore, summary_of
 __all__ = ["Afterwards"]
 
 T = TypeVar("T")
+
+UNNOTICED_SECONDS = 0.05
+"""What a cell may take longer, so that what rules extract at once is told with the answer."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,17 @@ class Afterwards:
             return extraction
 
         return self._submit("extraction", work)
+
+    @property
+    def extracts_nothing(self) -> bool:
+        """Whether no memory is to be extracted, as the settings stand now."""
+        return self._settings.extract == "off" or self._settings.permission_mode == "read-only"
+
+    def give_time(self, extraction: Future[Extraction], *, to_its_end: bool) -> None:
+        """Wait for an extraction as long as nobody notices, or `to_its_end`, as a setting can have it too."""
+        forever = to_its_end or self._settings.extract == "wait"
+        with contextlib.suppress(KeyboardInterrupt):  # stops the waiting, not what is waited for
+            wait([extraction], timeout=None if forever else UNNOTICED_SECONDS)
 
     def summarize(self, model: Model, info: SessionInfo, *, tell: str) -> None:
         """Give a session the one line on what it was about; `take_notices` then has it for session `tell`."""

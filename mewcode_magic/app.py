@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from inspect import GEN_RUNNING, getgeneratorstate
@@ -15,15 +14,16 @@ from mewcode_magic import __version__
 from mewcode_magic.afterwards import Afterwards
 from mewcode_magic.briefing import Briefing
 from mewcode_magic.config import MewCode
-from mewcode_magic.context import ContextReport, mentioned, notices_of_resume
+from mewcode_magic.context import ContextReport, mentioned
 from mewcode_magic.conversation import Conversation
+from mewcode_magic.conversations import Conversations
 from mewcode_magic.credentials import mask_credentials
-from mewcode_magic.errors import SessionInUse, SessionNotFound
+from mewcode_magic.errors import SessionInUse
 from mewcode_magic.events import CompactionEnded, Event, Model, Notice, TurnEnded, passed_on
 from mewcode_magic.files import absolute, shown
 from mewcode_magic.kernel import can_ask, notebook_path
 from mewcode_magic.kernel.activity import Activity
-from mewcode_magic.kernel.place import Place, place_of
+from mewcode_magic.kernel.place import Place
 from mewcode_magic.memory import (
     Condensation,
     Extraction,
@@ -37,13 +37,11 @@ from mewcode_magic.memory import (
 from mewcode_magic.messages import Block, Usage
 from mewcode_magic.model import OFFLINE, Models
 from mewcode_magic.project import project_folder
-from mewcode_magic.recorded import RecordedTurns, can_run_again, replay
-from mewcode_magic.sessions import Resumed, Session, SessionInfo, SessionStore, Turn, free_sessions
+from mewcode_magic.recorded import can_run_again, replay
+from mewcode_magic.sessions import Resumed, Session, SessionStore, Turn, free_sessions
 
 __all__ = ["Mew", "Status"]
 
-UNNOTICED_SECONDS = 0.05
-"""What a cell may take longer, so that what rules extract at once is told with the answer."""
 EXIT_SECONDS = 2.0
 """What background work is given when the kernel ends, which Jupyter kills a little later."""
 
@@ -97,9 +95,9 @@ class Mew:
         self._shell = shell
         self._afterwards = Afterwards(self.memory, self.sessions, self.settings)
         self._briefing = Briefing(self.sessions, self._afterwards, activity, self.settings)
-        self._conversation: Conversation | None = None
-        self._recorded: dict[str, RecordedTurns] = {}
-        """Of each session that was open here, by id, the turns of earlier kernels."""
+        self._conversations = Conversations(
+            self.sessions, self.memory, self.settings, home=self.home, shell=shell
+        )
         self._turn: Generator[Event] | None = None
         self._turns = 0
         self._usage = Usage()
@@ -113,28 +111,12 @@ class Mew:
 
     @property
     def _current(self) -> Conversation:
-        if self._conversation is None:
-            session = self.sessions.create(notebook=self.place.notebook)
-            self._recorded[session.id] = RecordedTurns(self.sessions)
-            self._conversation = self._over(session)
-        return self._conversation
+        return self._conversations.current
 
     @property
     def place(self) -> Place:
         """Where what runs in the shell now stands."""
-        return place_of(self._shell, self.project)
-
-    def _over(self, session: Session, notices: Iterable[str] = (), bound: Iterable[str] = ()) -> Conversation:
-        return Conversation(
-            session,
-            project=self.project,
-            home=self.home,
-            memory=self.memory,
-            settings=self.settings,
-            shell=self._shell,
-            notices=notices,
-            bound=bound,
-        )
+        return self._conversations.place
 
     def new(self) -> Session:
         """Close the open session and begin another.
@@ -142,9 +124,8 @@ class Mew:
         Raises:
             StorageError: a record could not be written; the session stays open and keeps it.
         """
-        self._settle()
-        self._leave()
-        return self.session
+        self._abandon_turn()
+        return self._conversations.begin()
 
     def resume(self, text: str | None = None, *, fork: bool = False) -> Resumed:
         """Go on with an earlier session: by id or unique prefix.
@@ -159,18 +140,9 @@ class Mew:
             StorageError: it cannot be read, or a record of the open session could not be written; that one
                 stays open and keeps it.
         """
-        session_id = self.sessions.find(text) if text else self._latest().id
-        self._settle()
-        if self._is_open(session_id) and not fork:
-            self._leave()
-        resumed = self.sessions.fork(session_id) if fork else self.sessions.resume(session_id)
-        self._leave()
-        recorded = self._recorded.get(session_id) or RecordedTurns(self.sessions)
-        recorded.open(resumed)
-        self._recorded[resumed.session.id] = recorded
-        bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
-        self._conversation = self._over(resumed.session, notices_of_resume(resumed), bound)
-        return resumed
+        session_id = self.sessions.find(text) if text else self._conversations.latest().id
+        self._abandon_turn()
+        return self._conversations.go_on(session_id, fork=fork)
 
     def resume_here(self) -> Resumed | None:
         """Go on with this notebook's latest session that is not open elsewhere, else with a new one.
@@ -200,38 +172,10 @@ class Mew:
             StorageError: a record could not be written and is lost; the session is closed nevertheless.
         """
         try:
-            self._leave()
+            self._abandon_turn()
+            self._conversations.leave()
         finally:
             self._afterwards.finish(EXIT_SECONDS)
-
-    def _settle(self) -> None:
-        """End what runs and write what waits, before another session takes the place of the open one."""
-        self._abandon_turn()
-        if self._conversation is not None:
-            self._conversation.session.end_turn()
-
-    def _leave(self) -> None:
-        self._abandon_turn()
-        conversation, self._conversation = self._conversation, None
-        if conversation is not None:
-            self._recorded[conversation.session.id].close()
-            conversation.session.close()
-
-    def _is_open(self, session_id: str) -> bool:
-        return self._conversation is not None and self._conversation.session.id == session_id
-
-    def _latest(self) -> SessionInfo:
-        opened = None if self._conversation is None else self._conversation.session.id
-        for info in free_sessions(self.sessions, but=opened, first_of=self.place.notebook):
-            return info
-        folder = shown(self.sessions.folder)
-        if any(info.id != opened for info in self.sessions.list()):
-            raise SessionNotFound(
-                f"every session in {folder} is open elsewhere; %resume ID --fork copies one"
-            )
-        if self._conversation is not None and self.session.messages:
-            raise SessionNotFound(f"the open session is the only one in {folder}; %%agent goes on with it")
-        raise SessionNotFound(f"no session to resume in {folder}; %%agent begins one")
 
     # -- turns -----------------------------------------------------------------------------------------
 
@@ -270,7 +214,7 @@ class Mew:
         place = self.place
         if not can_run_again(self._shell, place):
             return None
-        turn = self._recorded[self.session.id].take(prompt, place)
+        turn = self._conversations.recorded.take(prompt, place)
         if turn is None or (new and turn.number > 0):
             return None
         if turn.model == OFFLINE and self._models.main(model).name != OFFLINE:
@@ -280,7 +224,7 @@ class Mew:
     def replay(self, turn: Turn) -> Generator[Event]:
         """Yield the events of a recorded turn, `Replayed` first; nothing is asked, run or recorded."""
         self._abandon_turn()
-        asked = self._recorded[self.session.id].asked
+        asked = self._conversations.recorded.asked
         self._turn = replay(turn, asked=asked, shell=self._shell, notebook=notebook_path(self._shell))
         return self._turn
 
@@ -306,7 +250,7 @@ class Mew:
             attachments=attachments,
             place=self.place,
         )
-        self._recorded[conversation.session.id].asked += 1
+        self._conversations.recorded.asked += 1
 
         def counted(event: Event) -> Event:
             if not isinstance(event, TurnEnded):
@@ -321,11 +265,8 @@ class Mew:
         self, event: TurnEnded, conversation: Conversation, side: Model
     ) -> Future[Extraction] | None:
         """Begin what is done behind a turn."""
-        if conversation.earlier is not None:
-            self._afterwards.summarize(side, conversation.earlier, tell=conversation.session.id)
-            conversation.earlier = None
-        rests = self.settings.extract == "off" or self.settings.permission_mode == "read-only"
-        if rests or event.stop == "interrupted":
+        self._briefing.sum_up_earlier_session(conversation, side)
+        if self._afterwards.extracts_nothing or event.stop == "interrupted":
             return None
         earlier, turn = conversation.last_turn()
         extraction = self._afterwards.extract(
@@ -336,9 +277,7 @@ class Mew:
             session_id=conversation.session.id,
         )
         nobody_there = self._shell is not None and not can_ask(self._shell)
-        forever = self.settings.extract == "wait" or nobody_there
-        with contextlib.suppress(KeyboardInterrupt):  # stops the waiting, not what is waited for
-            wait([extraction], timeout=None if forever else UNNOTICED_SECONDS)
+        self._afterwards.give_time(extraction, to_its_end=nobody_there)
         return extraction
 
     def refuse_while_answering(self) -> None:

@@ -9,6 +9,7 @@ from mewcode_magic.config import MewCode
 from mewcode_magic.context import activity_blocks, activity_notice, error_block, notice_of_summary
 from mewcode_magic.conversation import Conversation
 from mewcode_magic.errors import MewCodeError, NoFailure
+from mewcode_magic.events import Model
 from mewcode_magic.kernel.activity import Activity
 from mewcode_magic.messages import Block
 from mewcode_magic.sessions import SessionInfo, SessionStore, free_sessions
@@ -38,6 +39,12 @@ class Briefing:
             notices += [notice_of_summary(earlier, summary)] if earlier is not None and summary else []
         waiting = conversation.notices
         waiting += [notice for notice in notices if notice not in waiting]
+
+    def sum_up_earlier_session(self, conversation: Conversation, model: Model) -> None:
+        """Have `model` sum up, in the background, the session before that a conversation still waits for."""
+        if conversation.earlier is not None:
+            self._afterwards.summarize(model, conversation.earlier, tell=conversation.session.id)
+            conversation.earlier = None
 
     def tell_of_activity(self, conversation: Conversation) -> list[Block]:
         """Have the agent told what the user ran since its last turn, and return the figures displayed."""

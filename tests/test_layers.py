@@ -18,6 +18,7 @@ LAYERS = [
     ["turn", "afterwards", "doctor", "joined"],
     ["conversation"],
     ["briefing", "recorded"],
+    ["conversations"],
     ["app"],
     ["render", "widgets"],
     ["magics"],
