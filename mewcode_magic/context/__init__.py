@@ -3,14 +3,10 @@
 from mewcode_magic.context.activity import activity_blocks, activity_notice, error_block
 from mewcode_magic.context.builder import RequestBuilder
 from mewcode_magic.context.compaction import Compaction
-from mewcode_magic.context.front import (
-    Front,
-    listed,
-    notice_of_summary,
-    notices_of_resume,
-)
+from mewcode_magic.context.front import Front, listed
 from mewcode_magic.context.growing import Growing
 from mewcode_magic.context.mentions import mentioned
+from mewcode_magic.context.notices import notice_of_summary, notices_of_resume
 from mewcode_magic.context.preview import moved_to_file
 from mewcode_magic.context.reminder import Reminder, notice_block
 from mewcode_magic.context.report import ContextPart, ContextReport, report_context

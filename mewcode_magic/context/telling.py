@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mewcode_magic.config import MewCode
-from mewcode_magic.context.front import Front, notices_of_missing, read_front
+from mewcode_magic.context.front import Front, read_front
 from mewcode_magic.context.growing import Growing
+from mewcode_magic.context.notices import notices_of_missing
 from mewcode_magic.errors import MewCodeError
 from mewcode_magic.memory import Memory, MemoryStore
 from mewcode_magic.messages import Surfaced
