@@ -14,11 +14,11 @@ from mewcode_magic.kernel import is_kernel
 from mewcode_magic.magics.exchange import FORMS, export_session, import_lines
 from mewcode_magic.magics.mew_magics import MewMagics
 from mewcode_magic.magics.options import check_places, option, sub_word, sub_word_option, takes_words
-from mewcode_magic.magics.screen import counted, local_time
+from mewcode_magic.magics.resumed import told_of_none, told_of_resume
+from mewcode_magic.magics.screen import counted
 from mewcode_magic.magics.upkeep import clean_up, fill_counts
 
 if TYPE_CHECKING:
-    from mewcode_magic.sessions import Resumed
     from mewcode_magic.widgets.sessions import SessionList
 
 __all__ = ["SessionMagics"]
@@ -128,30 +128,17 @@ class SessionMagics(MewMagics):
             return
         session_id = self._id(words[0]) if words else None
         resumed = self.mew.resume(session_id, fork=options.fork)
-        self.screen.say(*_told_of_resume(resumed, forked=options.fork))
+        self.screen.say(*told_of_resume(resumed, forked=options.fork))
 
     def _resume_here(self) -> None:
         resumed = self.mew.resume_here()
         if resumed is not None:
-            lines = _told_of_resume(resumed)
+            lines = told_of_resume(resumed)
             if self.mew.settings.rerun != "fresh":
                 lines.append("Cells that ran in it show their recorded answers; %%agent --fresh asks again.")
             self.screen.say(*lines)
-            return
-        session, notebook = self.mew.session, self.mew.place.notebook
-        if session.messages:
-            what = f"Session {session.id} is open already; %%agent goes on with it."
         else:
-            what = "A new session begins with the next prompt"
-            what += f"; there is none of {notebook} to go on with." if notebook else "."
-        if not is_kernel(self.shell):
-            what += " This is no notebook; %resume without --here takes up the project's latest session."
-        elif notebook is None:
-            what += " Which notebook this is, the front end does not say; set JPY_SESSION_NAME to its path."
-        taken = [info.id for info in self.mew.sessions.list() if notebook and info.notebook == notebook]
-        if not session.messages and taken:
-            what += f" Session {taken[0]} is open elsewhere; %resume {taken[0]} --fork copies it."
-        self.screen.say(what)
+            self.screen.say(told_of_none(self.mew, in_kernel=is_kernel(self.shell)))
 
     def _list(self, *, most: int | None) -> None:
         from mewcode_magic.render import sessions_table
@@ -192,7 +179,7 @@ class SessionMagics(MewMagics):
         return session_list(
             self.mew.sessions,
             current=lambda: self.mew.session.id,
-            resume=lambda session_id: " ".join(_told_of_resume(self.mew.resume(session_id))),
+            resume=lambda session_id: " ".join(told_of_resume(self.mew.resume(session_id))),
             preview=lambda session_id: transcript_text(self.mew.sessions.transcript(session_id)),
             numbered=numbered,
             hides=hides,
@@ -259,30 +246,3 @@ class SessionMagics(MewMagics):
         if not 1 <= int(text) <= len(self._listed):
             raise SessionNotFound(f"the list last shown has the numbers 1 to {len(self._listed)}, not {text}")
         return self._listed[int(text) - 1]
-
-
-def _told_of_resume(resumed: Resumed, *, forked: bool = False) -> list[str]:
-    """Return the lines on what was resumed, and what of it is not as it was."""
-    from mewcode_magic.render.text import line
-
-    session, report = resumed.session, resumed.report
-    prompts = [message.text() for message in resumed.messages if message.is_prompt]
-    count = counted(len(resumed.messages), "message")
-    last_active = f", last active {local_time(resumed.last_active)}" if resumed.last_active else ""
-    what = f"a copy, {session.id}" if forked else session.id
-    lines = [f"Resumed {what}, {line(session.title, 60)!r}: {count}{last_active}."]
-    if prompts:
-        lines.append(f"Your last prompt was: {line(prompts[-1], 100)}")
-    if report.boundary:
-        lines.append("It goes on from the summary of what was said before.")
-    if report.gap:
-        lines.append("The agent is told how long ago that was, and that files may have changed since.")
-    if report.skipped_lines:
-        lines.append(f"{counted(report.skipped_lines, 'line')} of its file could not be read.")
-    if report.mended_lines:
-        lines.append(
-            f"In {counted(report.mended_lines, 'line')} of its file, bytes that are no text were replaced."
-        )
-    if report.dropped_messages:
-        lines.append(f"Left out, for calls without a result: {counted(report.dropped_messages, 'message')}.")
-    return lines
