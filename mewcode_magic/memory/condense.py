@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -29,8 +29,6 @@ SECONDS = 60.0
 MAX_TOKENS = 8_000
 MAX_CHARS = 120_000
 """Characters of memories that are shown at once, about 30,000 tokens."""
-
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,7 @@ def _shown(store: MemoryStore, memories: Sequence[Memory]) -> list[Memory]:
     fit = [m for m in memories if 0 < len(m.body) <= BODY_CHARS and store.sendable(m) is m]
     alike = {memory.path for pair in similar_pairs(fit) for memory in (pair.first, pair.second)}
     shown, room = [], MAX_CHARS
-    for memory in sorted(fit, key=lambda m: (m.path in alike, m.when or _EARLIEST), reverse=True):
+    for memory in sorted(fit, key=lambda m: (m.path in alike, m.recency), reverse=True):
         room -= len(memory.name) + len(memory.description) + len(memory.body)
         if room < 0:
             break

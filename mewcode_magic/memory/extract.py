@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from html import unescape
 from typing import Any, Literal
 
@@ -45,8 +45,6 @@ MAX_OPERATIONS = 5
 """Operations of one turn that are carried out."""
 MAX_NOTES = 200
 """Memories of which the model is told, the newest."""
-
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def extract(
         return Extraction()
     known = store.list()
     live = [memory for memory in known if not memory.is_expired(now)]
-    newest = sorted(live, key=lambda m: m.when or _EARLIEST, reverse=True)[:MAX_NOTES]
+    newest = sorted(live, key=lambda m: m.recency, reverse=True)[:MAX_NOTES]
     content = transcript(
         turn,
         earlier=said_in(earlier),

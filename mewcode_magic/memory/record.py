@@ -7,7 +7,7 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -39,6 +39,8 @@ RESERVED = frozenset(
 
 FIRST_YEAR, LAST_YEAR = 2, 9998
 """Years whose times can be shown in every time zone."""
+
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,11 @@ class Memory:
     def when(self) -> datetime | None:
         """The moment from which its age counts: `updated`, else `created`, else the file's time."""
         return self.updated or self.created or self.modified
+
+    @property
+    def recency(self) -> datetime:
+        """The same to sort by: what has no time at all is the oldest."""
+        return self.when or _EARLIEST
 
     @functools.cached_property
     def body_key(self) -> str:

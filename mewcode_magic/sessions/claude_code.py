@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mewcode_magic.messages import Block, Message
-from mewcode_magic.sessions.records import Marker, seconds_of, time_of, usage_of, values_in
+from mewcode_magic.sessions.records import Marker, ts_of, usage_of, values_in
 
 __all__ = ["Transcript", "is_claude_code", "read_claude_code"]
 
@@ -166,7 +166,7 @@ def _results(entries: list[Entry]) -> dict[str, _Found]:
         if _is_main(entry) and is_claude_code(entry) and entry["type"] == "user":
             for block in _blocks(entry["message"].get("content")):
                 if block.get("type") == "tool_result" and isinstance(call := block.get("tool_use_id"), str):
-                    results.setdefault(call, (block, _seconds(entry)))
+                    results.setdefault(call, (block, ts_of(entry)))
     return results
 
 
@@ -178,7 +178,7 @@ def _said(branch: list[Entry]) -> list[_Reply | _Prompt | Marker]:
             continue
         if entry.get("isCompactSummary"):
             summary = "\n\n".join(b["text"] for b in _content(entry) if _is_text(b))
-            said.append(Marker("compact_boundary", {"summary": summary, "keep": []}, _seconds(entry)))
+            said.append(Marker("compact_boundary", {"summary": summary, "keep": []}, ts_of(entry)))
         elif entry.get("type") == "assistant":
             _add_reply(said, entry)
         else:
@@ -194,7 +194,7 @@ def _add_reply(said: list[_Reply | _Prompt | Marker], entry: Entry) -> None:
     reply = said[-1] if said else None
     if not isinstance(reply, _Reply) or reply.id != name:
         model = message.get("model")
-        reply = _Reply(name, _seconds(entry), model if isinstance(model, str) else None)
+        reply = _Reply(name, ts_of(entry), model if isinstance(model, str) else None)
         said.append(reply)
     reply.blocks += [b for b in _content(entry) if _is_sayable(b) and b not in reply.blocks]
     reply.usage = message.get("usage") or reply.usage  # each line has what was counted so far
@@ -202,7 +202,7 @@ def _add_reply(said: list[_Reply | _Prompt | Marker], entry: Entry) -> None:
 
 def _add_prompt(said: list[_Reply | _Prompt | Marker], entry: Entry) -> None:
     """Take what stands in the user's name, unless that is results, which are found by their call."""
-    prompt = _Prompt(_seconds(entry))
+    prompt = _Prompt(ts_of(entry))
     for block in _content(entry):
         kind = block.get("type")
         text = _REMINDER.sub("", block["text"]) if _is_text(block) else ""
@@ -291,8 +291,3 @@ def _blocks(content: Any) -> list[Block]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-
-
-def _seconds(entry: Entry) -> float | None:
-    time = time_of(entry)
-    return time if time is None or isinstance(time, float) else seconds_of(time)

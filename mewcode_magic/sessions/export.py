@@ -26,8 +26,7 @@ from mewcode_magic.sessions.records import (
     dialect_of_id,
     kind_of,
     record_of,
-    seconds_of,
-    time_of,
+    ts_of,
     values_in,
 )
 
@@ -62,7 +61,7 @@ def convert_session(info: SessionInfo, dialect: Dialect) -> Converted:
             skipped += lost or len(known) < len(values)
             stays = len(known) == 1 and not (lost or mended) and dialect_of(known[0]) == dialect
             for value in known:
-                ts = _seconds(value, ts)
+                ts = ts if (own := ts_of(value)) is None else own
                 lines += [line.rstrip(b"\r\n") + b"\n"] if stays else _lines(value, dialect, ts)
     return Converted(lines, skipped)
 
@@ -112,10 +111,3 @@ def _in(value: dict[str, Any], dialect: Dialect, time: dict[str, Any]) -> dict[s
     if dialect == "typed":
         return {"type": kind, **said, **time, **call, **({"is_error": failed} if call else {})}
     return {"role": kind, **call, **said, **({"is_error": True} if failed else {}), **time}
-
-
-def _seconds(value: dict[str, Any], otherwise: float | None) -> float | None:
-    time = time_of(value)
-    if time is None:
-        return otherwise
-    return seconds_of(time) if isinstance(time, datetime) else time

@@ -42,6 +42,7 @@ __all__ = [
     "seconds_of",
     "text_of",
     "time_of",
+    "ts_of",
     "usage_of",
     "values_in",
 ]
@@ -237,6 +238,12 @@ def time_of(value: dict[str, Any]) -> Time | None:
     except (ValueError, OverflowError):
         pass
     return None
+
+
+def ts_of(value: dict[str, Any]) -> float | None:
+    """Return when a record was written, in Unix seconds, whichever form it has."""
+    time = time_of(value)
+    return seconds_of(time) if isinstance(time, datetime) else time
 
 
 def seconds_of(stamp: datetime) -> float:

@@ -13,7 +13,7 @@ from mewcode_magic.messages import Message, Usage
 from mewcode_magic.sessions.boundary import boundary_entry
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.encode import entries_of, entry_of, marker_entry
-from mewcode_magic.sessions.facts import Facts, one_line, survey
+from mewcode_magic.sessions.facts import Facts, Seen, one_line, survey
 from mewcode_magic.sessions.meta import write_meta
 from mewcode_magic.sessions.record_file import RecordFile
 from mewcode_magic.sessions.records import read_line
@@ -186,13 +186,7 @@ class Session:
             SessionError: the title is blank, or the session is closed.
             StorageError: it cannot be written; it is kept and written before the next record.
         """
-        name = one_line(title)[:NAME_LENGTH]
-        if not name:
-            raise SessionError(f"session {self.id} needs a title that is not blank")
-        self._check_open()
-        self._count()
-        self._facts.name = name
-        self._mark("title", name)
+        self._mark("title", title, NAME_LENGTH)
 
     def summarize(self, summary: str) -> None:
         """Record one line, of at most 400 characters, on what the session was about so far.
@@ -201,13 +195,7 @@ class Session:
             SessionError: the line is blank, or the session is closed.
             StorageError: it cannot be written; it is kept and written before the next record.
         """
-        line = one_line(summary)[:SUMMARY_LENGTH]
-        if not line:
-            raise SessionError(f"session {self.id} needs a summary that is not blank")
-        self._check_open()
-        self._count()
-        self._facts.summary = line
-        self._mark("summary", line)
+        self._mark("summary", summary, SUMMARY_LENGTH)
 
     def trim(self, replacements: Mapping[str, str]) -> None:
         """Record what is sent from now on in place of results and images, and replace them in `messages`.
@@ -248,8 +236,15 @@ class Session:
 
     # -- within ----------------------------------------------------------------------------------------
 
-    def _mark(self, kind: Literal["title", "summary"], text: str) -> None:
-        self._file.write_beside(marker_entry(kind, text, self._dialect), self.messages)
+    def _mark(self, kind: Literal["title", "summary"], text: str, most: int) -> None:
+        """Record one line, of at most so many characters, that is no part of the conversation."""
+        line = one_line(text)[:most]
+        if not line:
+            raise SessionError(f"session {self.id} needs a {kind} that is not blank")
+        self._check_open()
+        self._count()
+        self._facts.see([Seen(kind, None, line)])
+        self._file.write_beside(marker_entry(kind, line, self._dialect), self.messages)
         self.end_turn()
 
     def _check_open(self) -> None:
