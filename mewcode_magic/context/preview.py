@@ -10,7 +10,7 @@ from mewcode_magic.errors import StorageError
 from mewcode_magic.instructions import split_joined
 from mewcode_magic.reading import LINE_CHARS
 
-__all__ = ["IMAGE_LEFT_OUT", "aged", "moved_to_file", "squeezed", "without_head", "why_trimmed"]
+__all__ = ["IMAGE_LEFT_OUT", "aged", "moved_to_file", "squeezed", "why_trimmed", "without_head"]
 
 HEAD_CHARS, TAIL_CHARS = 1_000, 500
 """Characters of both ends of a result that moved to a file; with the line in front less than 2,048."""
@@ -86,7 +86,7 @@ def why_trimmed(content: object) -> list[tuple[str, str]]:
 
 
 def without_head(text: str) -> tuple[str, str]:
-    """Return what always stays in front of a result, joined instructions and its file's line, and the rest."""
+    """Return what stays in front of a result, joined instructions and its file's line, and the rest."""
     joined, text = _without_joined(text)
     if not _MOVED.match(text):
         return joined, text

@@ -210,7 +210,7 @@ def test_what_stands_in_front_of_a_result_is_no_reason_to_cut_it_again_and_again
     talk.turn(joined + said)
     for _ in range(45):
         talk.turn("x" * 300)
-    assert len(talk.steps) == (said != "short")
+    assert len(talk.steps) <= len(changes) + 1 if said != "short" else not talk.steps
     assert talk.sent()["t0_0"].startswith(joined + said[:100])
     assert why_trimmed(talk.sent()["t0_0"]) or said == "short"
 
