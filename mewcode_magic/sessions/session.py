@@ -200,14 +200,18 @@ class Session:
     def compact(self, summary: str, keep: Sequence[Message]) -> None:
         """Go on from a summary and the messages that are kept: one record, and what a resume would replay.
 
-        The file keeps all that was said before.
+        The file keeps all that was said before. What another program has appended meanwhile, or waited to be
+        written, is kept too: no summary has it.
 
         Raises:
             StorageError: it could not be written; nothing is compacted.
             SessionError: the session is closed.
         """
         self._check_open()
+        seen = len(self.messages)
         self._write_pending()
+        waited = self.messages[seen:]
+        keep = [*keep, *waited, *self.refresh()]
         self._count()
         entry = boundary_entry(summary, keep, self._dialect)
         replay = Replay(self._dialect, compacting=True)
