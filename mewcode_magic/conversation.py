@@ -146,6 +146,7 @@ class Conversation:
                 now=datetime.now(UTC),
                 model=side,
             )
+            self._trim()
             notices, front = self._pending()
             waiting, bound = [], []
             try:
@@ -160,7 +161,6 @@ class Conversation:
         if notices:
             injected.append(notice_block(notices))
         injected += attachments
-        self._trim()
         session.append(
             Message(
                 role="user",

@@ -218,13 +218,7 @@ class Session:
         for record in read_line(entry[0]).records:
             replay.add(record)
         messages, _ = replay.repaired()
-        self._pending.append(entry)
-        try:
-            self._write_pending()
-        except BaseException:
-            if entry in self._pending:
-                self._pending.remove(entry)
-            raise
+        self._write_now(entry)
         self.messages = messages
         self._counted = len(messages)
 
@@ -288,12 +282,7 @@ class Session:
         """
         self._check_open()
         self._write_pending()
-        self._pending.append(marker_entry("trimmed", replacements, self._dialect))
-        try:
-            self._write_pending()
-        except StorageError:
-            self._pending.pop()
-            raise
+        self._write_now(marker_entry("trimmed", replacements, self._dialect))
         self._count()
         self.messages = trimmed_messages(repair_chain(self.messages)[0], replacements)
         self._counted = len(self.messages)
@@ -359,6 +348,16 @@ class Session:
                 if message is not None:
                     self.messages.append(message)
         self._ready = True
+
+    def _write_now(self, entry: Entry) -> None:
+        """Write a line now or not at all: what it changes in memory would be at odds with the file later."""
+        self._pending.append(entry)
+        try:
+            self._write_pending()
+        except BaseException:
+            if entry in self._pending:
+                self._pending.remove(entry)
+            raise
 
     def _make_file(self) -> None:
         """Make the file, and the folders that it is in, for the first record."""
