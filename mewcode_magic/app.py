@@ -166,6 +166,7 @@ class Mew:
         resumed = self.sessions.fork(session_id) if fork else self.sessions.resume(session_id)
         self._leave()
         recorded = self._recorded.get(session_id) or RecordedTurns(self.sessions)
+        recorded = recorded.copy() if fork else recorded
         recorded.open(resumed)
         self._recorded[resumed.session.id] = recorded
         bound = [name for m in resumed.messages for names in m.variables.values() for name in names]
@@ -306,7 +307,7 @@ class Mew:
             attachments=attachments,
             place=self.place,
         )
-        self._recorded[conversation.session.id].asked += 1
+        asked_before = conversation.asked
 
         def counted(event: Event) -> Event:
             if not isinstance(event, TurnEnded):
@@ -315,7 +316,10 @@ class Mew:
             self._usage += event.usage
             return replace(event, extraction=self._after_turn(event, conversation, side))
 
-        yield from passed_on(turn, counted)
+        try:
+            yield from passed_on(turn, counted)
+        finally:
+            self._recorded[conversation.session.id].asked += conversation.asked - asked_before
 
     def _after_turn(
         self, event: TurnEnded, conversation: Conversation, side: Model

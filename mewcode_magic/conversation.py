@@ -75,6 +75,8 @@ class Conversation:
         self.session = session
         self.notices = list(notices)
         self.earlier: SessionInfo | None = None
+        self.asked = 0
+        """Prompts that were recorded, or wait to be."""
         self._bound = list(bound)
         self._project, self._home, self._shell = project, home, shell
         self._memory, self._settings = memory, settings
@@ -161,6 +163,7 @@ class Conversation:
         if notices:
             injected.append(notice_block(notices))
         injected += attachments
+        self.asked += 1
         session.append(
             Message(
                 role="user",
