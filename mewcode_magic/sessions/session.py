@@ -22,7 +22,7 @@ from mewcode_magic.errors import SessionError, SessionInUse, StorageError
 from mewcode_magic.files import Lock, private_folder, storage_errors
 from mewcode_magic.messages import Message, Usage
 from mewcode_magic.project import mark_private
-from mewcode_magic.sessions.boundary import boundary_entry
+from mewcode_magic.sessions.boundary import boundary_entry, summary_in
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.encode import Entry, entries_of, entry_of, marker_entry
 from mewcode_magic.sessions.facts import Facts, one_line, survey
@@ -392,7 +392,11 @@ class Session:
         if self._facts.name is not None:
             self._pending.append(marker_entry("title", self._facts.name, self._dialect))
         for message in self.messages:
-            self._pending += entries_of(message, self._dialect)
+            if (summary := summary_in(message)) is not None:
+                line, _ = boundary_entry(summary, [], self._dialect)
+                self._pending.append((line, message))
+            else:
+                self._pending += entries_of(message, self._dialect)
         self._pending += waiting
         self.messages = []
         self._facts = Facts(self._dialect, name=self._facts.name, notebook=self._facts.notebook)

@@ -207,6 +207,17 @@ def test_what_came_while_a_summary_was_made_is_kept(store: SessionStore, session
     session.close()
 
 
+def test_file_that_somebody_deleted_is_written_again_compacted(store: SessionStore, session: Session) -> None:
+    session.compact("the <memory> of it", session.messages[-2:])
+    before = [message.to_dict() for message in session.messages]
+    session.path.unlink()
+    session.refresh()
+    assert [message.to_dict() for message in session.messages] == before
+    assert [message.to_dict() for message in read(store, session)] == before
+    assert store.read(session.id).report.boundary
+    session.close()
+
+
 def append_foreign(path: Path, text: str) -> None:
     """Write a prompt as another program does while the session is open."""
     record = typed("user", text) if path.stem.startswith("session_") else role("user", text)
