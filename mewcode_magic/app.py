@@ -291,6 +291,7 @@ class Mew:
 
     def _run(self, prompt: str, model: Model, attachments: list[Block]) -> Generator[Event]:
         conversation, side = self._current, self._models.side(model)
+        conversation.admit(prompt, model)
         arrived = self.memory.arrivals()
         first = self._turns == 0 and first_use(self.home, self.project)
         if first and (line := conversation.front.uses(told=arrived)):

@@ -113,6 +113,16 @@ class Conversation:
             self._front = read_front(self._project, self._home, self._memory, self._settings)
         return self._front
 
+    def admit(self, prompt: str, model: Model) -> None:
+        """Let a prompt come next, before anything is put in front of it: see what is there, and for room.
+
+        Raises:
+            ConversationFull: there is no room for it, and the setting is not to make any.
+            StorageError: what another program has appended cannot be read.
+        """
+        self.session.refresh()
+        self._compaction.check_room(prompt, self._window(model))
+
     def ask(
         self,
         prompt: str,
@@ -122,19 +132,16 @@ class Conversation:
         attachments: Sequence[Block] = (),
         place: Place,
     ) -> Generator[Event]:
-        """Run one turn on `prompt`: yield its events as they come, `TurnEnded` last.
+        """Run one turn on a prompt that was admitted: yield its events as they come, `TurnEnded` last.
 
         `attachments` are sent in front of it, behind the notices. `place` is where it stands. `side` chooses
         the memories, while the rest of the request is prepared. A KeyboardInterrupt is recorded, told by
         `TurnEnded`, and raised again.
 
         Raises:
-            ConversationFull: there is no room for the prompt, and the setting is not to make any.
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
         """
         session = self.session
-        session.refresh()
-        self._compaction.check_room(prompt, self._window(model))
         stopped: KeyboardInterrupt | None = None
         failure, waiting, bound = "", self.notices, self._bound
         notices: list[str] = []
