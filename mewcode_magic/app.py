@@ -234,6 +234,7 @@ class Mew:
 
     def _run(self, prompt: str, model: Model, attachments: list[Block]) -> Generator[Event]:
         conversation, side = self._current, self._models.side(model)
+        conversation.admit(prompt, model)
         arrived = self.memory.arrivals()
         first = self._turns == 0 and first_use(self.home, self.project)
         if first and (line := conversation.front.uses(told=arrived)):
@@ -250,7 +251,7 @@ class Mew:
             attachments=attachments,
             place=self.place,
         )
-        self._conversations.recorded.asked += 1
+        recorded, asked_before = self._conversations.recorded, conversation.asked
 
         def counted(event: Event) -> Event:
             if not isinstance(event, TurnEnded):
@@ -259,7 +260,10 @@ class Mew:
             self._usage += event.usage
             return replace(event, extraction=self._after_turn(event, conversation, side))
 
-        yield from passed_on(turn, counted)
+        try:
+            yield from passed_on(turn, counted)
+        finally:
+            recorded.asked += conversation.asked - asked_before
 
     def _after_turn(
         self, event: TurnEnded, conversation: Conversation, side: Model

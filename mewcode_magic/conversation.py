@@ -70,6 +70,8 @@ class Conversation:
     ) -> None:
         self.session = session
         self.earlier: SessionInfo | None = None
+        self.asked = 0
+        """Prompts that were recorded, or wait to be."""
         self._memory, self._settings = memory, settings
         # Chosen here: neither they nor what the system prompt says of them may change within a session.
         self._tools = {tool.name: tool for tool in all_tools(settings)}
@@ -112,6 +114,16 @@ class Conversation:
         """What waits for the next prompt, with which it is sent."""
         return self._telling.notices
 
+    def admit(self, prompt: str, model: Model) -> None:
+        """Let a prompt come next, before anything is put in front of it: see what is there, and for room.
+
+        Raises:
+            ConversationFull: there is no room for it, and the setting is not to make any.
+            StorageError: what another program has appended cannot be read.
+        """
+        self.session.refresh()
+        self._compaction.check_room(prompt, self._window(model))
+
     def ask(
         self,
         prompt: str,
@@ -121,19 +133,16 @@ class Conversation:
         attachments: Sequence[Block] = (),
         place: Place,
     ) -> Generator[Event]:
-        """Run one turn on `prompt`: yield its events as they come, `TurnEnded` last.
+        """Run one turn on a prompt that was admitted: yield its events as they come, `TurnEnded` last.
 
         `attachments` are sent in front of it, behind the notices. `place` is where it stands. `side` chooses
         the memories, while the rest of the request is prepared. A KeyboardInterrupt is recorded, told by
         `TurnEnded`, and raised again.
 
         Raises:
-            ConversationFull: there is no room for the prompt, and the setting is not to make any.
             MewCodeError: the turn could not be run, or broke off; what had arrived is recorded.
         """
         session = self.session
-        session.refresh()
-        self._compaction.check_room(prompt, self._window(model))
         stopped: KeyboardInterrupt | None = None
         failure, news = "", None
         try:
@@ -145,6 +154,7 @@ class Conversation:
                 now=datetime.now(UTC),
                 model=side,
             )
+            self._trim()
             news = self._telling.news()
             try:
                 recall = recalling.result()
@@ -158,7 +168,7 @@ class Conversation:
         if news is not None and news.notices:
             injected.append(notice_block(news.notices))
         injected += attachments
-        self._trim()
+        self.asked += 1
         session.append(
             Message(
                 role="user",

@@ -75,6 +75,7 @@ class Conversations:
         resumed = self._sessions.fork(session_id) if fork else self._sessions.resume(session_id)
         self.leave()
         recorded = self._recorded.get(session_id) or RecordedTurns(self._sessions)
+        recorded = recorded.copy() if fork else recorded
         recorded.open(resumed)
         self._recorded[resumed.session.id] = recorded
         bound = [name for m in resumed.messages for names in m.variables.values() for name in names]

@@ -72,6 +72,12 @@ class RecordedTurns:
         """Take note of what the session was resumed with; it is looked through when a cell first asks."""
         self._resumed, self._asked_before = resumed, self.asked
 
+    def copy(self) -> RecordedTurns:
+        """Return what goes for a copy of the session from now on, whose turns are its own."""
+        copied = RecordedTurns(self._sessions)
+        copied.asked, copied._taken, copied._ran = self.asked, self._taken.copy(), self._ran.copy()
+        return copied
+
     def close(self) -> None:
         """Forget the turns."""
         self._resumed = self._groups = None

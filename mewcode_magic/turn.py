@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from mewcode_magic.context import moved_to_file
-from mewcode_magic.errors import ContextTooLong
+from mewcode_magic.errors import ContextTooLong, StorageError
 from mewcode_magic.events import (
     BlockEnded,
     Event,
@@ -95,26 +95,35 @@ class _Reply:
                 blocks.pop()
         if not any(b.get("type") == "tool_use" or str(b.get("text", "")).strip() for b in blocks):
             return None
-        # Counted as recorded even if the write fails: the session keeps it and writes it before the next.
-        self.recorded = Message(
+        said = Message(
             role="assistant",
             content=blocks,
             model=self.model or model,
             usage=self.usage if self.stop_reason else None,
             interrupted=interrupted,
         )
-        self.open_calls = self.recorded.tool_uses()
-        session.append(self.recorded)
-        return self.recorded
+        try:
+            session.append(said)
+        except StorageError:
+            self._take(said)
+            raise
+        self._take(said)
+        return said
+
+    def _take(self, said: Message) -> None:
+        """Count a reply as recorded, also if the write failed: the session keeps it and writes it later.
+
+        Not earlier: what an interrupt kept from being recorded is recorded when that is dealt with.
+        """
+        self.recorded, self.open_calls = said, said.tool_uses()
 
     def record_results(self, session: Session, results: list[ToolResult]) -> None:
         """Record the results of the calls, in their order; a call without one was not run."""
-        calls, self.open_calls = self.open_calls, []
-        if not calls:
+        if not self.open_calls:
             return
         content: list[Block] = []
         variables: dict[str, list[str]] = {}
-        for index, call in enumerate(calls):
+        for index, call in enumerate(self.open_calls):
             result = results[index] if index < len(results) else ToolResult(NOT_RUN, is_error=True)
             text: Block = {"type": "text", "text": result.text}
             said = [text, *result.images] if result.images else result.text
@@ -124,7 +133,12 @@ class _Reply:
             if result.variables:
                 variables[call["id"]] = list(result.variables)
             content.append(block)
-        session.append(Message(role="user", content=content, variables=variables))
+        try:
+            session.append(Message(role="user", content=content, variables=variables))
+        except StorageError:
+            self.open_calls = []  # as in `_take`
+            raise
+        self.open_calls = []
 
     def remarks(self, request: Request) -> Iterator[Notice]:
         """Tell the user why the reply is shorter than it might be."""

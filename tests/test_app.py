@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from mewcode_magic.app import Mew
+from mewcode_magic.context.preview import IMAGE_LEFT_OUT
 from mewcode_magic.errors import Overloaded, SessionInUse, SessionNotFound, SettingError, StorageError
 from mewcode_magic.events import (
     BlockEnded,
@@ -456,6 +457,17 @@ def test_context_of_a_session_begun_without_memories_says_so(mew: Mew) -> None:
     parts = {part.name: part for part in mew.context().parts}
     assert "when the session began" in parts["memory index"].note
     assert "charts" in parts["notices"].text
+
+
+def test_context_shows_a_call_that_another_program_gave_no_name(mew: Mew) -> None:
+    ask(mew, "hello")
+    result = {"role": "tool_result", "tool_use_id": "t1", "content": IMAGE_LEFT_OUT}
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t1"}]}
+    with mew.session.path.open("ab") as file:
+        file.write(b"".join(orjson.dumps(record) + b"\n" for record in (call, result)))
+    ask(mew, "go on")
+    (part,) = [part for part in mew.context().parts if part.name == "trimmed"]
+    assert part.text.startswith("a call t1: ")
 
 
 def test_context_says_that_an_index_is_cut(mew: Mew) -> None:

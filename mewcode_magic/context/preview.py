@@ -10,7 +10,7 @@ from mewcode_magic.errors import StorageError
 from mewcode_magic.instructions import split_joined
 from mewcode_magic.reading import LINE_CHARS
 
-__all__ = ["IMAGE_LEFT_OUT", "aged", "moved_to_file", "squeezed", "why_trimmed"]
+__all__ = ["IMAGE_LEFT_OUT", "aged", "moved_to_file", "squeezed", "why_trimmed", "without_head"]
 
 HEAD_CHARS, TAIL_CHARS = 1_000, 500
 """Characters of both ends of a result that moved to a file; with the line in front less than 2,048."""
@@ -51,14 +51,17 @@ def moved_to_file(text: str, store: Callable[[str], Path], *, project: Path) -> 
 
 
 def aged(text: str, limit: int) -> str:
-    """Return the first `limit` characters of a result, and how many more there were."""
-    head, text = _without_head(text)
+    """Return the first `limit` characters of a result that has more, and how many more there were.
+
+    What stays in front of it is not counted, here and in `squeezed`.
+    """
+    head, text = without_head(text)
     return f"{head}{text[:limit]}\n({len(text) - limit:,} more characters were left out as old.)"
 
 
 def squeezed(text: str, limit: int) -> str:
     """Return about `limit` characters of both ends of a result, and how many stood between."""
-    head, text = _without_head(text)
+    head, text = without_head(text)
     before, after = limit - limit // 4, limit // 4
     left_out = len(text) - before - after
     end = text[len(text) - after :]
@@ -82,7 +85,7 @@ def why_trimmed(content: object) -> list[tuple[str, str]]:
     return reasons
 
 
-def _without_head(text: str) -> tuple[str, str]:
+def without_head(text: str) -> tuple[str, str]:
     """Return what stays in front of a result, joined instructions and its file's line, and the rest."""
     joined, text = _without_joined(text)
     if not _MOVED.match(text):

@@ -112,7 +112,8 @@ def report_context(
 
 def _trimmed(messages: Sequence[Message]) -> ContextPart | None:
     """Return what of the conversation is not sent whole, and why; None if all is."""
-    calls = {call["id"]: call["name"] for message in messages for call in message.tool_uses()}
+    uses = (call for message in messages for call in message.tool_uses())
+    calls = {call["id"]: call["name"] for call in uses if "name" in call}
     counts: Counter[str] = Counter()
     lines: list[str] = []
     for message in messages:

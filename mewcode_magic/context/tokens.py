@@ -79,7 +79,11 @@ def estimate_tokens_of(value: Any) -> int:
                 return estimate_tokens(str(value.get(kind, "")))
             case {"content": str() | list() as content}:
                 return MESSAGE_TOKENS + estimate_tokens_of(content)
-    return estimate_tokens(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode())
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
+    except TypeError:  # numbers over 64 bits, halves of surrogate pairs, deep nesting
+        text = str(value)
+    return estimate_tokens(text)
 
 
 def estimate_message(message: Message) -> int:

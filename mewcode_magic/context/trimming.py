@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.context.growing import Growing
-from mewcode_magic.context.preview import IMAGE_LEFT_OUT, MARK_CHARS, aged, squeezed
+from mewcode_magic.context.preview import IMAGE_LEFT_OUT, MARK_CHARS, aged, squeezed, without_head
 from mewcode_magic.messages import Block, Message
 from mewcode_magic.sessions import prompt_key, repair_chain
 
@@ -29,6 +29,12 @@ class _Result:
     call: str
     text: str
     images: int = 0
+
+    def beyond(self, limit: int) -> int:
+        """Return how many characters it has beyond `limit`, beside those that stay in front of it."""
+        if len(self.text) <= limit:
+            return 0
+        return max(0, len(without_head(self.text)[1]) - limit)
 
 
 @dataclass(slots=True)
@@ -95,7 +101,7 @@ class Trimming:
         else:
             results = [_result_of(block) for block in message.tool_results()]
             self._chars += sum(len(result.text) for result in results)
-            self._spare += sum(max(0, len(result.text) - _shortest(settings)) for result in results)
+            self._spare += sum(result.beyond(_shortest(settings)) for result in results)
             trimmable = any(_can_age(result, settings) for result in results)
         turn = max(self._turns - 1, 0)
         if trimmable and (not self._old or self._old[-1] != turn):
@@ -133,9 +139,10 @@ def _cut_evenly(turns: Sequence[_Turn], room: int, settings: MewCode) -> Iterato
     of_turn = _level([turn.chars for turn in turns], room)
     for turn in turns:
         level = _level([len(result.text) for result in turn.results], of_turn)
-        of_result = max(level, _shortest(settings))
         for result in turn.results:
-            if len(result.text) > of_result:
+            head, _ = without_head(result.text)
+            of_result = max(level - len(head), _shortest(settings))
+            if result.beyond(of_result):
                 shorter = squeezed(result.text, of_result - MARK_CHARS)
                 yield result.call, _without_images(shorter, result.images)
 
@@ -174,7 +181,7 @@ def _can_age(result: _Result, settings: MewCode) -> bool:
 
 
 def _is_long(result: _Result, settings: MewCode) -> bool:
-    return len(result.text) > max(settings.trim_min_chars, _shortest(settings))
+    return result.beyond(max(settings.trim_min_chars, _shortest(settings))) > 0
 
 
 def _numbers(settings: MewCode) -> tuple[int, int]:

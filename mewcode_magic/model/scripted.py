@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from mewcode_magic.errors import ModelError
@@ -75,7 +75,7 @@ class Scripted:
         Raises:
             ModelError: there is no reply left.
         """
-        self.requests.append(copy.deepcopy(request))
+        self.requests.append(replace(request, messages=list(request.messages)))
         number = len(self.requests)
         if number > len(self._replies):
             raise ModelError(
@@ -103,7 +103,7 @@ class Scripted:
         Raises:
             ModelError: there is none left.
         """
-        self.queries.append(copy.deepcopy(query))
+        self.queries.append(query)
         answer = next(self._answers.get(query.kind, iter(())), None)
         if answer is None:
             raise ModelError(f"the script has no answer left to a query of kind {query.kind!r}; add one")

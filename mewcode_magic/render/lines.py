@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mewcode_magic.clock import local
 from mewcode_magic.events import (
@@ -56,6 +56,7 @@ _DONE = {"created": "Remembered", "updated": "Changed", "moved": "Moved"}
 ARGUMENTS_LIMIT = 100
 RESULT_LIMIT = 4_000
 """Characters of a call's arguments and result that are shown."""
+NAMELESS = "a call without a name"
 _WRITTEN = frozenset(["body", "content", "file_text", "insert_text", "new", "new_str", "old", "old_str"])
 """Arguments that are texts to write; what is opened below the line shows what becomes of them."""
 
@@ -237,14 +238,20 @@ def _memory(memory: Memory) -> str:
     return f"the {memory.type} memory {memory.name!r}{where}"
 
 
-def called(name: str, input: dict[str, Any]) -> str:  # noqa: A002 - the API's name
-    """Return a call on one short line: the tool's name, and its arguments if it has any."""
+def called(name: str, input: object) -> str:  # noqa: A002 - the API's name
+    """Return a call on one short line, never an empty one: the tool's name, and its arguments if it has any.
+
+    A session's file may hold calls whose input is anything.
+    """
     arguments = _arguments(input)
-    return f"{line(name)}: {arguments}" if arguments else line(name)
+    name = line(name) or NAMELESS
+    return f"{name}: {arguments}" if arguments else name
 
 
-def _arguments(input: dict[str, Any]) -> str:  # noqa: A002 - as above
+def _arguments(input: object) -> str:  # noqa: A002 - as above
     """Return the arguments that are one value, and lists of them; of each text the first line."""
+    if not isinstance(input, dict):
+        return ""
     values = [
         value
         for name, given in input.items()

@@ -67,7 +67,7 @@ def _cells(turn: Sequence[Message], results: Mapping[str, Block]) -> list[Cell]:
             if text.strip():
                 outputs.append(_markdown(safe_markdown(text), text))
             for call in message.tool_uses():
-                said = called(str(call.get("name")), call.get("input") or {})
+                said = called(str(call.get("name") or ""), call.get("input"))
                 outputs.append(_markdown(safe_markdown(code_span(said)), f"[{said}]"))
                 if call.get("name") == "RunPython":
                     code.append(_code_cell(code_of(call)[0], _ran(results.get(str(call.get("id"))))))

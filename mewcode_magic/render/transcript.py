@@ -11,6 +11,7 @@ from mewcode_magic.messages import Block, Message
 from mewcode_magic.render.lines import called
 from mewcode_magic.render.markdown import safe_markdown
 from mewcode_magic.render.markdown_printer import code_span, fenced
+from mewcode_magic.render.pieces import text_of_result
 from mewcode_magic.render.text import clean, line
 from mewcode_magic.render.view import View
 from mewcode_magic.sessions.facts import moment
@@ -55,7 +56,7 @@ def _shown_parts(messages: Sequence[Message]) -> list[_Part]:
 
 def _parts(messages: Sequence[Message]) -> Iterator[_Part]:
     failures = {
-        str(result.get("tool_use_id")): _result_text(result)
+        str(result.get("tool_use_id")): text_of_result(result)
         for message in messages
         for result in message.tool_results()
         if result.get("is_error")
@@ -79,14 +80,9 @@ def who_said(message: Message) -> str:
 
 
 def _call(block: Block, failures: dict[str, str]) -> str:
-    told = called(str(block.get("name")), block.get("input") or {})
+    told = called(str(block.get("name") or ""), block.get("input"))
     failure = failures.get(str(block.get("id")))
     return told if failure is None else f"{told} - failed: {line(failure, 100)}"
-
-
-def _result_text(result: Block) -> str:
-    content = result.get("content") or ""
-    return content if isinstance(content, str) else " ".join(str(b.get("text", "")) for b in content)
 
 
 def _shortened(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from mewcode_magic.errors import SessionError, StorageError
 from mewcode_magic.files import Lock, storage_errors
 from mewcode_magic.messages import Message, Usage
-from mewcode_magic.sessions.boundary import boundary_entry
+from mewcode_magic.sessions.boundary import boundary_entry, summary_in
 from mewcode_magic.sessions.chain import repair_chain
 from mewcode_magic.sessions.encode import entries_of, entry_of, marker_entry
 from mewcode_magic.sessions.facts import Facts, Seen, one_line, survey
@@ -144,13 +144,18 @@ class Session:
     def compact(self, summary: str, keep: Sequence[Message]) -> None:
         """Go on from a summary and the messages that are kept: one record, and what a resume would replay.
 
-        The file keeps all that was said before.
+        The file keeps all that was said before. What another program has appended meanwhile, or waited to be
+        written, is kept too: no summary has it.
 
         Raises:
             StorageError: it could not be written; nothing is compacted.
             SessionError: the session is closed.
         """
         self._check_open()
+        seen = len(self.messages)
+        self._file.write_waiting(self.messages)
+        waited = self.messages[seen:]
+        keep = [*keep, *waited, *self.refresh()]
         entry = boundary_entry(summary, keep, self._dialect)
         replay = Replay(self._dialect, compacting=True)
         for record in read_line(entry[0]).records:
@@ -255,7 +260,12 @@ class Session:
         """Make the file once more from memory, as somebody has deleted it."""
         name, said = self._facts.name, self.messages
         entries = [] if name is None else [marker_entry("title", name, self._dialect)]
-        entries += (entry for message in said for entry in entries_of(message, self._dialect))
+        for message in said:
+            if (summary := summary_in(message)) is not None:
+                line, _ = boundary_entry(summary, [], self._dialect)
+                entries.append((line, message))
+            else:
+                entries += entries_of(message, self._dialect)
         self.messages = []
         self._facts = Facts(self._dialect, name=name, notebook=self._facts.notebook)
         self._counted = self._seen_to = 0

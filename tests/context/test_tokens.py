@@ -1,6 +1,9 @@
 """Estimates, against a tokenizer's counts, and what the API counted."""
 
+from typing import Any
+
 import pytest
+from histories import deep
 from token_samples import SAMPLES
 
 from mewcode_magic.context import estimate_tokens
@@ -45,8 +48,9 @@ def test_signature_of_thinking_costs_nothing() -> None:
     assert estimate_tokens_of(thinking) < 5
 
 
-def test_key_that_is_no_string_and_value_that_is_no_json_are_borne() -> None:
-    assert estimate_tokens_of({1: object()}) > 0
+@pytest.mark.parametrize("value", [{1: object()}, {"n": 2**64}, {"half": "\ud83d"}, {"deep": deep}])
+def test_what_cannot_be_written_as_it_is_counts_all_the_same(value: Any) -> None:
+    assert estimate_tokens_of({"type": "tool_use", "input": value}) > 0
 
 
 # -- a conversation ------------------------------------------------------------------------------------

@@ -198,6 +198,23 @@ def test_line_that_names_the_file_of_a_result_is_never_cut(project: Path, pass_:
     assert [why for why, _ in why_trimmed(cut)] == ["moved to a file", f"shortened {PASSES[pass_]}"]
 
 
+@pytest.mark.parametrize("changes", [{}, {"all_results_max_chars": 12_000}])
+@pytest.mark.parametrize("rules", [10, 1_000, 3_000])
+@pytest.mark.parametrize("said", ["short", "long " * 2_000])
+def test_what_stands_in_front_of_a_result_is_no_reason_to_cut_it_again_and_again(
+    project: Path, said: str, rules: int, changes: dict[str, int]
+) -> None:
+    head = '<system-reminder>\nInstruction files join here: ["src/MEWCODE.md"]. Follow it.\n\n'
+    joined = f"{head}{'rule' * rules}\n</system-reminder>\n\n"
+    talk = Talk(project, **changes)
+    talk.turn(joined + said)
+    for _ in range(45):
+        talk.turn("x" * 300)
+    assert len(talk.steps) <= len(changes) + 1 if said != "short" else not talk.steps
+    assert talk.sent()["t0_0"].startswith(joined + said[:100])
+    assert why_trimmed(talk.sent()["t0_0"]) or said == "short"
+
+
 def test_heavy_results_cost_the_cached_prefix_seldom(project: Path) -> None:
     talk = Talk(project)
     for _ in range(60):

@@ -138,6 +138,14 @@ def test_figures_are_sent_scaled_the_latest_four(kernel: Kernel) -> None:
     assert [b for b in kernel.ask() if b["type"] == "image"] == []
 
 
+def test_figure_is_sent_with_the_prompt_that_is_taken_after_one_was_refused(kernel: Kernel) -> None:
+    kernel.run("from PIL import Image\nImage.new('RGB', (20, 20))")
+    kernel.run("%config MewCode.auto_compact = False\n%config MewCode.context_window = 1_000")
+    assert "%compact shortens it" in kernel.run("%agent why?")
+    kernel.run("%config MewCode.context_window = 0")
+    assert [block["type"] for block in kernel.ask()].count("image") == 1
+
+
 def test_plots_of_libraries_are_sent_as_pictures(kernel: Kernel) -> None:
     kernel.run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])")
     kernel.run("%config InlineBackend.figure_formats = ['svg']\nplt.plot([1, 2])")

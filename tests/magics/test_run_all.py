@@ -191,6 +191,28 @@ def test_question_that_is_stopped_ends_the_cell_in_one_line(project: Path, home:
         assert "Told" not in seen.plain()
 
 
+@pytest.mark.parametrize("meanwhile", ["copied", "refused"])
+def test_what_was_not_asked_in_a_session_is_none_of_its_turns(
+    project: Path, home: Path, named: Path, meanwhile: str
+) -> None:
+    with live_kernel(project) as kernel:
+        kernel.script("'Told first.'", "'Told last.'")
+        kernel.run("%agent first", cell="a")
+        kernel.run("%agent last", cell="b")
+    (info,) = SessionStore(project).list()
+    with live_kernel(project) as kernel:
+        kernel.run("%resume --here")
+        if meanwhile == "copied":
+            kernel.run(f"%resume {info.id} --fork")
+            kernel.run("%agent of the copy", cell="c")
+        else:
+            kernel.run("%config MewCode.auto_compact = False\n%config MewCode.context_window = 1_000")
+            assert kernel.run(f"%agent {'word ' * 2_000}", cell="c").status == "error"
+            kernel.run("%sessions new")
+        kernel.run(f"%resume {info.id}")
+        assert "Told last." in kernel.run("%agent last", cell="b").plain()
+
+
 def test_new_session_that_begins_with_the_cell_is_gone_on_with(
     project: Path, home: Path, named: Path
 ) -> None:

@@ -1,7 +1,9 @@
 import pytest
+from exported_sessions import info
 
 from mewcode_magic.messages import Message
 from mewcode_magic.render import transcript_text, transcript_view
+from mewcode_magic.render.notebook import notebook_of
 from mewcode_magic.render.transcript import LIMIT
 
 CONVERSATION = [
@@ -82,3 +84,20 @@ def test_time_that_no_calendar_has_does_not_cost_the_transcript(ts: float) -> No
     told = transcript_text([Message(role="user", content="hello", time=ts)])
     assert told.startswith("You")
     assert told.endswith("\nhello")
+
+
+@pytest.mark.parametrize("name", ["", None, "\n", 7])
+@pytest.mark.parametrize("given", [None, "x", [1], 1, {}])
+def test_call_of_any_form_has_a_line(name: object, given: object) -> None:
+    use = {"type": "tool_use", "id": "t1", "name": name, "input": given}
+    failed = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": ["odd", {"text": None}],
+        "is_error": True,
+    }
+    messages = [Message(role="assistant", content=[use]), Message(role="user", content=[failed])]
+    told = "7" if name == 7 else "a call without a name"
+    assert transcript_text(messages).startswith(f"[{told} - failed:")
+    assert f"`{told} - failed:" in (transcript_view(messages).markdown or "")
+    assert told in notebook_of(info(), messages).decode()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from session_files import ID, TYPED_ID, call, records, role, told, typed, write
+from session_files import ID, TYPED_ID, call, line, records, role, told, typed, write
 
 from mewcode_magic.config import MewCode
 from mewcode_magic.errors import SessionError, StorageError
@@ -194,6 +194,35 @@ def test_compaction_that_cannot_be_written_changes_nothing(store: SessionStore, 
     assert session.messages == read(store, session)
     assert not store.read(session.id).report.boundary
     session.close()
+
+
+def test_what_came_while_a_summary_was_made_is_kept(store: SessionStore, session: Session) -> None:
+    append_foreign(session.path, "meanwhile")
+    session.compact("s", session.messages[-1:])
+    session.append(Message(role="assistant", content="well"))
+    expected = ["summary: s", "go on", "meanwhile", "well"]
+    assert told(session.messages) == expected
+    assert told(store.read(session.id).messages) == expected
+    assert session.refresh() == []
+    session.close()
+
+
+def test_file_that_somebody_deleted_is_written_again_compacted(store: SessionStore, session: Session) -> None:
+    session.compact("the <memory> of it", session.messages[-2:])
+    before = [message.to_dict() for message in session.messages]
+    session.path.unlink()
+    session.refresh()
+    assert [message.to_dict() for message in session.messages] == before
+    assert [message.to_dict() for message in read(store, session)] == before
+    assert store.read(session.id).report.boundary
+    session.close()
+
+
+def append_foreign(path: Path, text: str) -> None:
+    """Write a prompt as another program does while the session is open."""
+    record = typed("user", text) if path.stem.startswith("session_") else role("user", text)
+    with path.open("ab") as file:
+        file.write(line(record))
 
 
 def test_closed_session_is_not_compacted(session: Session) -> None:

@@ -192,6 +192,24 @@ def test_copy_that_does_not_fit_leaves_no_copy(store: SessionStore, project: Pat
     assert len(list(store.folder.glob("*.lock"))) == 1
 
 
+def test_prompt_that_waited_is_kept_by_the_next_compaction(store: SessionStore, project: Path) -> None:
+    out = run(
+        project,
+        """
+        say("first")
+        say("second")
+        room(s.path.stat().st_size)
+        say("third")
+        room(None)
+        s.compact("s", s.messages[-1:])
+        s.close()
+        """,
+    )
+    assert out.startswith("failed: cannot write")
+    (info,) = store.list()
+    assert told(store.read(info.id).messages) == ["summary: s", "second", "third"]
+
+
 def test_trimming_that_cannot_be_written_changes_nothing(store: SessionStore, project: Path) -> None:
     out = run(
         project,
