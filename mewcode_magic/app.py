@@ -339,7 +339,7 @@ class Mew:
     ) -> Saved:
         """Save `text` to long-term memory; what is not given is derived from it.
 
-        `force` saves also what looks like a credential, but in the body alone: what is derived has masks.
+        What is derived has masks for what looks like a credential; `force` saves that, but in the body alone.
 
         Raises:
             CredentialRefused: it seems to hold a credential.
@@ -347,7 +347,7 @@ class Mew:
             StorageError: the file cannot be written.
         """
         memory = memory_from_text(
-            mask_credentials(text) if force else text,
+            mask_credentials(text),
             type=type,
             name=name,
             description=description,

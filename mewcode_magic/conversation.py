@@ -44,7 +44,7 @@ from mewcode_magic.memory import Memory, MemoryStore, Recall, Recalling
 from mewcode_magic.messages import Block, Message, Usage
 from mewcode_magic.model import window_of
 from mewcode_magic.sessions import Session, SessionInfo
-from mewcode_magic.tools import Permissions, ToolContext, all_tools
+from mewcode_magic.tools import Permissions, ToolContext, all_tools, tool_names
 from mewcode_magic.turn import Prepare, run_turn
 
 __all__ = ["Conversation"]
@@ -82,12 +82,13 @@ class Conversation:
         self._builder = RequestBuilder(system=system, tools=definitions)
         self._fixed_tokens = estimate_tokens_of([system, definitions])
         self._trimming = Trimming(settings)
+        self._permissions = Permissions(settings, tool_names())
         self._context = ToolContext(
             session.id,
             project,
             memory,
             settings,
-            Permissions(settings),
+            self._permissions,
             shell=shell,
             instructions=self._scoped,
         )
@@ -119,8 +120,10 @@ class Conversation:
 
         Raises:
             ConversationFull: there is no room for it, and the setting is not to make any.
+            SettingError: a rule of what the agent may do is none.
             StorageError: what another program has appended cannot be read.
         """
+        self._permissions.check()
         self.session.refresh()
         self._compaction.check_room(prompt, self._window(model))
 

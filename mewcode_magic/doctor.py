@@ -20,7 +20,7 @@ from mewcode_magic.files import Lock, shown, storage_errors
 from mewcode_magic.kernel import can_ask, front_end
 from mewcode_magic.model import OFFLINE, Models, describe_connection
 from mewcode_magic.model.claude import Claude
-from mewcode_magic.model.connection import HOW_TO_CONNECT
+from mewcode_magic.model.connection import HOW_TO_CONNECT, Connection
 
 if TYPE_CHECKING:
     import sqlite3
@@ -131,7 +131,8 @@ def _server(settings: MewCode, seconds: float) -> Check:
     if not isinstance(model, Claude):
         return Check("", "none is asked while answers are offline")
     model.probe(seconds=seconds)
-    return Check("", "it answers, and takes the key")
+    with_key = Connection.from_environment().key_variable
+    return Check("", "it answers, and takes the key" if with_key else "it answers")
 
 
 def _folder(path: Path) -> Check:

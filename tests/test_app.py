@@ -506,6 +506,15 @@ def test_model_exchanged_during_a_turn_leaves_that_turn_to_the_one_that_began_it
     assert ask(mew, "two")[-1].model == "other"
 
 
+def test_rule_for_no_tool_refuses_the_prompt_before_anything_is_recorded(mew: Mew) -> None:
+    mew.settings.deny = ["Bsh(rm *)"]
+    with pytest.raises(SettingError, match="did you mean Bash"):
+        ask(mew, "tidy up")
+    assert mew.session.messages == []
+    mew.settings.deny = ["Bash(rm *)"]
+    assert ask(mew, "tidy up")[-1].stop == "done"
+
+
 @pytest.mark.parametrize("prompt", ["", "  \n"])
 def test_blank_prompt_is_refused_before_anything_is_recorded(mew: Mew, prompt: str) -> None:
     with pytest.raises(ValueError, match="text"):

@@ -77,6 +77,12 @@ def test_server_that_takes_the_key_passes_at_no_cost(server: ApiServer, project:
     assert seen.body == {}
 
 
+def test_server_without_a_key_is_not_said_to_take_one(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ApiServer() as open_server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", open_server.url)
+        assert checks(project)["Server"].found == "it answers"
+
+
 def test_key_stands_in_no_check(server: ApiServer, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("sk-test", "sk-ant-very-secret-1234567890"):
         monkeypatch.setenv("ANTHROPIC_API_KEY", key)

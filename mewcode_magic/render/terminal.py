@@ -33,6 +33,9 @@ PLAIN_FROM = 4_000
 GROWTH = 1.05
 """By what a block grows before it is looked at again whether it is whole: long ones cost no more."""
 
+MARGIN = 2
+"""Cells of the terminal that lines leave free at their end."""
+
 CODE_THEME = "ansi_dark"
 """Of the terminal's own colours, which its user chose to be readable."""
 
@@ -197,7 +200,10 @@ class _StyledStretch:
 
     def _apart(self, shown: RenderableType) -> list[list[Segment]]:
         """Return the lines of a block, with one blank line between it and the one before."""
-        lines = self._console.render_lines(shown, pad=False)
+        # Behind each line is room for the `^C` that a terminal prints at its cursor: on another line it would
+        # make what is drawn anew miss its place.
+        options = self._console.options.update(width=max(1, self._console.width - MARGIN))
+        lines = [_without_padding(line) for line in self._console.render_lines(shown, options, pad=False)]
         while lines and _is_blank(lines[-1]):
             lines.pop()
         first = next((n for n, line in enumerate(lines) if not _is_blank(line)), 0)
@@ -243,6 +249,15 @@ def _blocks(text: str) -> list[str]:
     edges = [0, *begins[1:], len(rows)]
     blocks = ["\n".join(rows[begin:end]) for begin, end in itertools.pairwise(edges)]
     return [*(f"{block}\n" for block in blocks[:-1]), blocks[-1]]
+
+
+def _without_padding(line: list[Segment]) -> list[Segment]:
+    """Return a line without the blanks that Markdown fills it with."""
+    from rich.segment import Segment
+
+    while line and not line[-1].text.strip():
+        line = line[:-1]
+    return [*line[:-1], Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
 
 
 def _is_blank(line: list[Segment]) -> bool:

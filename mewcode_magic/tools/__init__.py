@@ -43,14 +43,24 @@ __all__ = [
     "all_tools",
     "joined_in",
     "run_call",
+    "tool_names",
 ]
+
+
+def tool_names() -> list[str]:
+    """Return the names of all tools, whichever of them the settings choose."""
+    tools: list[Tool] = [MemoryTool(), Remember(), *_other_tools()]
+    return [tool.name for tool in tools]
 
 
 def all_tools(settings: MewCode) -> list[Tool]:
     """Return the tools that the agent is given in a session, in the order of the request."""
     memory: Tool = MemoryTool() if settings.memory_tool == "anthropic" else Remember()
+    return [memory, *_other_tools()]
+
+
+def _other_tools() -> list[Tool]:
     return [
-        memory,
         Inspect(),
         RunPython(),
         ProposeCell(),

@@ -8,8 +8,9 @@ everything be done; `ask` asks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -74,11 +75,28 @@ class _Rule:
 
 
 class Permissions:
-    """The mode and the rules of the settings, as they are at each call, and what the user allowed since."""
+    """The mode and the rules of the settings, as they are at each call, and what the user allowed since.
 
-    def __init__(self, settings: MewCode) -> None:
-        self._settings = settings
+    `tools` are the names of those that there are, which `check` compares with.
+    """
+
+    def __init__(self, settings: MewCode, tools: Collection[str] = ()) -> None:
+        self._settings, self._tools = settings, tools
         self._always: list[str] = []
+
+    def check(self) -> None:
+        """See that each rule of the settings is one, so that none is thought to hold that does not.
+
+        Raises:
+            SettingError: one is none, or names no tool.
+        """
+        for setting, texts in (("deny", self._settings.deny), ("allow", self._settings.allow)):
+            for rule in _rules(texts, setting):
+                if self._tools and rule.tool not in self._tools:
+                    raise SettingError(
+                        f"MewCode.{setting} holds {rule.text!r}, but there is no tool {rule.tool!r}; "
+                        f"{_meant(rule.tool, self._tools)}"
+                    )
 
     def allow(self, rule: str) -> None:
         """Ask no more in this session for what the rule covers."""
@@ -105,6 +123,12 @@ class Permissions:
         if mode == "accept-edits" and action.kind == "edit" and action.inside:
             return "yes", ""
         return "ask", ""
+
+
+def _meant(name: str, tools: Collection[str]) -> str:
+    close = get_close_matches(name.casefold(), [tool.casefold() for tool in tools], 1)
+    meant = next((tool for tool in tools if [tool.casefold()] == close), "")
+    return f"did you mean {meant}?" if meant else f"the tools are {', '.join(sorted(tools))}"
 
 
 def _rules(texts: Iterable[str], setting: str) -> list[_Rule]:

@@ -19,6 +19,7 @@ def store(project: Path, home: Path) -> MemoryStore:
     "cell",
     [
         f"%remember the deploy key is {KEY}",
+        f"%remember the token for db is password={KEY}",
         f"%%remember\nDeploying:\n- key {KEY}",
         f"%remember --name {KEY} how to deploy",
         f"%remember --description 'key {KEY}' how to deploy",
@@ -31,7 +32,7 @@ def test_remember_refuses_a_credential_in_one_line_without_its_value(
     assert isinstance(ran.error, CredentialRefused)
     assert "AWS access key" in ran.text
     assert "%remember --force" in ran.text
-    assert KEY not in ran.text
+    assert KEY.lower() not in ran.text.lower()
     assert len(ran.text.strip().splitlines()) == 1
     assert store.list() == []
 

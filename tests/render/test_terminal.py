@@ -97,6 +97,11 @@ class Screen:
                 return self.screen.buffer[y][row.index(text)]
         raise AssertionError(f"not on the screen: {text}")
 
+    def type(self, echo: str) -> None:
+        """Have the terminal print what is typed into it."""
+        self._file.write(echo)
+        self.text()
+
     def close(self) -> None:
         self._file.close()
         self._reader.join()
@@ -183,6 +188,20 @@ def test_answer_that_breaks_off_stays_and_the_cursor_comes_back(terminal: Callab
     stretch.end()
     assert screen.text() == " value = (1,"
     assert not screen.screen.cursor.hidden
+
+
+@pytest.mark.parametrize("size", [5, *range(COLUMNS - 4, COLUMNS + 3), 3 * COLUMNS])
+def test_ctrl_c_that_the_terminal_prints_leaves_the_answer_there_once(
+    terminal: Callable[..., Screen], size: int
+) -> None:
+    screen = terminal()
+    stretch = terminal_output().stretch()
+    stretch.add("x" * size)
+    screen.wait_for("x")
+    screen.type("^C")
+    stretch.end()
+    assert screen.text().count("x") == size
+    assert "^C" not in screen.text()
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J\x1b]0;title\x07", "```\n\x1b[2J\n```", "a\rb\x9b31m", "`\x1b[1m`"])

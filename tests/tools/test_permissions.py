@@ -19,6 +19,7 @@ from mewcode_magic.tools import (
     ToolResult,
     ToolRun,
     WriteFile,
+    tool_names,
 )
 
 
@@ -98,6 +99,30 @@ def test_rules_and_mode_are_those_of_the_moment() -> None:
 def test_rule_that_is_none_is_an_error_that_says_how_to_write_one(rule: str) -> None:
     with pytest.raises(SettingError, match="is no rule; write Tool or"):
         Permissions(MewCode(deny=[rule])).decide(action())
+
+
+@pytest.mark.parametrize("setting", ["deny", "allow"])
+@pytest.mark.parametrize(
+    ("rule", "meant"),
+    [
+        ("Bsh(echo *)", "did you mean Bash?"),
+        ("bash", "did you mean Bash?"),
+        ("Qqqqqq(x)", "the tools are Bash, Edit"),
+    ],
+)
+def test_rule_for_a_tool_that_is_none_is_an_error_that_says_which_is_meant(
+    setting: str, rule: str, meant: str
+) -> None:
+    permissions = Permissions(MewCode(**{setting: ["Bash(ls)", rule]}), tool_names())
+    with pytest.raises(SettingError, match=f"MewCode.{setting} holds .* there is no tool") as caught:
+        permissions.check()
+    assert meant in str(caught.value)
+
+
+@pytest.mark.parametrize("memory_tool", ["mewcode", "anthropic"])
+def test_rule_for_a_tool_that_the_settings_leave_out_is_none_the_less_one(memory_tool: str) -> None:
+    settings = MewCode(memory_tool=memory_tool, deny=["Remember", "memory", "ReadFile(.env)"])
+    Permissions(settings, tool_names()).check()
 
 
 class NoArguments(msgspec.Struct, forbid_unknown_fields=True):
