@@ -26,7 +26,7 @@ def notebook(lab: LiveLab, page: Page, request: pytest.FixtureRequest) -> Iterat
         "%memory",
         "%%agent\nhello",
     ]
-    opened = Notebook7(lab, page, request.node.name, cells)
+    opened = Notebook7(lab, page, f"notebook7-{request.node.name}", cells)
     opened.run(0)
     yield opened
     opened.close()
