@@ -1,6 +1,7 @@
 """Code that runs in a real shell from inside: what is kept of it, and what of the shell stays as it was."""
 
 import asyncio
+import atexit
 import os
 import signal
 import subprocess
@@ -29,6 +30,7 @@ def shell(project: Path) -> Iterator[InteractiveShell]:
     instance = InteractiveShell.instance(config=config)
     yield instance
     InteractiveShell.clear_instance()
+    atexit.unregister(instance.atexit_operations)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A real shell, what a cell in it puts out, and ways to look at both."""
 
+import atexit
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,9 @@ def shell(configuration: Config, project: Path, home: Path) -> Iterator[Interact
     yield instance
     instance.run_cell("%unload_ext mewcode_magic")
     InteractiveShell.clear_instance()
+    atexit.unregister(
+        instance.atexit_operations
+    )  # or the process keeps each shell, and ends with all of them
 
 
 @pytest.fixture
