@@ -315,10 +315,14 @@ class Mew:
 
     def _compact(self, focus: str) -> Generator[Event]:
         model = self._models.main()
-        for event in self._current.compact(model=model, side=self._models.side(model), focus=focus):
+
+        def counted(event: Event) -> Event:
             if isinstance(event, CompactionEnded):
                 self._usage += event.usage
-            yield event
+            return event
+
+        compaction = self._current.compact(model=model, side=self._models.side(model), focus=focus)
+        yield from passed_on(compaction, counted)
 
     def context(self) -> ContextReport:
         """Return what the next request would hold beside the prompt itself."""
